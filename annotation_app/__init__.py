@@ -1,0 +1,3 @@
+from annotation_app.celery import app as celery_app
+
+__all__ = ["celery_app"]

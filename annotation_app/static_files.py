@@ -1,0 +1,7 @@
+from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+
+class HashedModulesStorage(CompressedManifestStaticFilesStorage):
+    """Hashes the names that ES modules import each other by, too."""
+
+    support_js_module_import_aggregation = True

@@ -1,0 +1,14 @@
+from django.contrib import admin
+from django.urls import include, path, register_converter
+
+from hits.views import public
+from hits.views.converters import Sha256Converter
+
+register_converter(Sha256Converter, "sha256")
+
+urlpatterns = [
+    path("health/", public.health, name="health"),
+    path("images/<sha256:sha256>", public.image, name="image"),
+    path("admin/", admin.site.urls),
+    path("", include("hits.views.urls_rater")),
+]

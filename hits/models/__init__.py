@@ -1,0 +1,49 @@
+from hits.models.corpus import Blob, Caption, Corpus, Image, Region
+from hits.models.decisions import Decision
+from hits.models.job import Job
+from hits.models.ledger import Intent
+from hits.models.machines import Candidate, Machine, Proposal
+from hits.models.people import Account, Invitation, Membership, Person, Role, User
+from hits.models.release import Release, ReleaseFile
+from hits.models.study import (
+    Consent,
+    Exclusion,
+    Participation,
+    Study,
+    StudyVersion,
+    Unit,
+    UnitSource,
+)
+from hits.models.work import Assignment, Judgment, Slot
+
+__all__ = [
+    "Account",
+    "Assignment",
+    "Blob",
+    "Candidate",
+    "Caption",
+    "Consent",
+    "Corpus",
+    "Decision",
+    "Exclusion",
+    "Image",
+    "Intent",
+    "Invitation",
+    "Job",
+    "Judgment",
+    "Machine",
+    "Membership",
+    "Participation",
+    "Person",
+    "Proposal",
+    "Region",
+    "Release",
+    "ReleaseFile",
+    "Role",
+    "Slot",
+    "Study",
+    "StudyVersion",
+    "Unit",
+    "UnitSource",
+    "User",
+]

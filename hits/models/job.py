@@ -1,0 +1,61 @@
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from hits.models.corpus import Corpus
+from hits.models.people import User
+from hits.models.study import Study
+
+
+class Job(models.Model):
+    """Long work that was asked for. This row is the truth; the queue is only a bell."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "queued"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+        CANCELLED = "cancelled", "cancelled"
+
+    kind = models.CharField(max_length=40)
+    arguments = models.JSONField(default=dict)
+    queue = models.CharField(max_length=20, default="cpu")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    corpus = models.ForeignKey(Corpus, models.CASCADE, null=True, related_name="jobs")
+    study = models.ForeignKey(Study, models.CASCADE, null=True, related_name="jobs")
+    asked_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="jobs")
+    asked_at = models.DateTimeField(db_default=Now())
+    rung_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    done = models.BigIntegerField(default=0)
+    total = models.BigIntegerField(null=True)
+    message = models.CharField(max_length=500, blank=True)
+    log = models.TextField(blank=True)
+    result = models.JSONField(null=True)
+    cancel_asked = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="running", lease_until__isnull=False)
+                | (~Q(state="running") & Q(lease_until__isnull=True)),
+                name="job_running_has_lease",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["state", "rung_at"],
+                condition=Q(state__in=["queued", "running"]),
+                name="job_unfinished",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}

@@ -1,0 +1,43 @@
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+
+class Intent(models.Model):
+    """A creating or paying call to a marketplace, written down before it is made."""
+
+    class State(models.TextChoices):
+        MEANT = "meant", "meant"
+        DONE = "done", "done"
+        ALREADY_DONE = "already", "already done"
+        RETRY = "retry", "to be retried"
+        REFUSED = "refused", "refused"
+        UNKNOWN = "unknown", "unknown"
+
+    token = models.CharField(max_length=64, unique=True)
+    channel = models.CharField(max_length=20)
+    action = models.CharField(max_length=40)
+    request = models.JSONField()
+    answer = models.JSONField(null=True)
+    amount = models.DecimalField(max_digits=10, decimal_places=2, default=0)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.MEANT)
+    meant_at = models.DateTimeField(db_default=Now())
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(amount__gte=0), name="intent_amount"),
+            models.CheckConstraint(
+                condition=Q(state__in=["done", "already", "refused"], settled_at__isnull=False)
+                | Q(state__in=["meant", "retry", "unknown"], settled_at__isnull=True),
+                name="intent_settled_at",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["meant_at"], condition=Q(settled_at__isnull=True), name="intent_unsettled"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.token}"

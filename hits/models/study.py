@@ -1,0 +1,226 @@
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from hits.models.corpus import Corpus
+from hits.models.machines import Proposal
+from hits.models.people import Person, Role, User
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    def of(self, user: User, *roles: str) -> "StudyQuerySet":
+        """The studies a user belongs to in one of these roles; all of them for an admin."""
+        if user.is_staff and roles != (Role.RATER,):
+            return self
+        return self.filter(
+            pk__in=user.memberships.filter(role__in=roles or Role.values).values("study")
+        )
+
+
+class Study(models.Model):
+    """A protocol with its settings on a corpus."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft", "draft"
+        OPEN = "open", "open"
+        PAUSED = "paused", "paused"
+        CLOSED = "closed", "closed"
+
+    slug = models.SlugField(unique=True)
+    name = models.CharField(max_length=200)
+    corpus = models.ForeignKey(Corpus, models.PROTECT, related_name="studies")
+    protocol = models.CharField(max_length=40)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    seed = models.BigIntegerField(default=0)
+    version = models.OneToOneField(
+        "hits.StudyVersion", models.PROTECT, null=True, related_name="current_for"
+    )
+    proposals = models.ManyToManyField(Proposal, related_name="studies", blank=True)
+    continues = models.ManyToManyField(
+        "self", symmetrical=False, blank=True, help_text="What was asked there is not asked again."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    opened_at = models.DateTimeField(null=True)
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "studies"
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="draft") | Q(version__isnull=False), name="study_open_has_version"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class StudyVersion(models.Model):
+    """Settings, wording and rules under which pages are done; never changed once made."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    settings = models.JSONField(default=dict)
+    wording = models.JSONField(default=dict)
+    information = models.TextField()
+    consent_number = models.PositiveIntegerField(
+        help_text="The version whose information a person must have agreed to."
+    )
+    judgments_wanted = models.PositiveSmallIntegerField(default=1)
+    lease_minutes = models.PositiveIntegerField(default=60)
+    pay = models.DecimalField(max_digits=8, decimal_places=2, default=0)
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="study_version_number"),
+            models.CheckConstraint(
+                condition=Q(consent_number__lte=F("number")), name="study_version_consent"
+            ),
+            models.CheckConstraint(condition=Q(lease_minutes__gte=1), name="study_version_lease"),
+            models.CheckConstraint(
+                condition=Q(judgments_wanted__gte=1), name="study_version_wants"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study} v{self.number}"
+
+
+class ExclusionQuerySet(models.QuerySet["Exclusion"]):
+    def keeps_out(self, *, study: Study, person_id: int) -> bool:
+        """Whether the person has worked in a study that this one excludes, or is excluded by."""
+        worked = Participation.objects.filter(person_id=person_id, started_at__isnull=False)
+        return self.filter(
+            Q(study=study, other__in=worked.values("study"))
+            | Q(other=study, study__in=worked.values("study"))
+        ).exists()
+
+
+class Exclusion(models.Model):
+    """Whoever worked in one of the two studies never works in the other."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="exclusions")
+    other = models.ForeignKey(Study, models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ExclusionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "other"], name="exclusion_once"),
+            models.CheckConstraint(condition=~Q(study=F("other")), name="exclusion_of_another"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study} excludes {self.other}"
+
+
+class Unit(models.Model):
+    """One thing to be judged, once per study. Golds carry the answer that is known."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="units")
+    key = models.CharField(max_length=100)
+    pool = models.CharField(max_length=20)
+    payload = models.JSONField()
+    gold = models.JSONField(null=True)
+    order_key = models.BigIntegerField()
+    wanted = models.PositiveSmallIntegerField()
+    held = models.PositiveSmallIntegerField(db_default=0)
+    counted = models.PositiveSmallIntegerField(db_default=0)
+    excluded = models.BooleanField(db_default=False)
+    # Pages are drawn through an index on this; kept apart from held and counted so that most
+    # of their changes touch no index.
+    is_open = models.GeneratedField(
+        expression=models.ExpressionWrapper(
+            Q(excluded=False) & (Q(gold__isnull=False) | Q(wanted__gt=F("held") + F("counted"))),
+            output_field=models.BooleanField(),
+        ),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "key"], name="unit_once_a_study"),
+            models.CheckConstraint(
+                condition=Q(wanted__gte=F("held") + F("counted")), name="unit_not_over_wanted"
+            ),
+            models.CheckConstraint(condition=Q(held__gte=0, counted__gte=0), name="unit_counts"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["study", "pool", "order_key"], condition=Q(is_open=True), name="unit_open"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class UnitSource(models.Model):
+    """That a machine proposed a unit, and at which rank."""
+
+    unit = models.ForeignKey(Unit, models.CASCADE, related_name="sources")
+    proposal = models.ForeignKey(Proposal, models.PROTECT, related_name="+")
+    rank = models.PositiveSmallIntegerField()
+    score = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["unit", "proposal"], name="unit_source_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit} by {self.proposal} at {self.rank}"
+
+
+class Participation(models.Model):
+    """One person in one study: where they are in the order of units, and what they did."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="participations")
+    person = models.ForeignKey(Person, models.PROTECT, related_name="participations")
+    cursors = models.JSONField(default=dict)
+    started_at = models.DateTimeField(null=True)
+    excluded_reason = models.CharField(max_length=200, blank=True)
+    pages_done = models.PositiveIntegerField(default=0)
+    judgments_done = models.PositiveIntegerField(default=0)
+    day = models.DateField(null=True)
+    judgments_that_day = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "person"], name="participation_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person} in {self.study}"
+
+    def has_agreed_to(self, version: StudyVersion) -> bool:
+        return self.consents.filter(
+            withdrawn_at__isnull=True, version__number__gte=version.consent_number
+        ).exists()
+
+
+class Consent(models.Model):
+    """A person agreed to a version's information; withdrawal is written on it, never erases it."""
+
+    participation = models.ForeignKey(Participation, models.PROTECT, related_name="consents")
+    version = models.ForeignKey(StudyVersion, models.PROTECT, related_name="+")
+    given_at = models.DateTimeField(db_default=Now())
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["participation"],
+                condition=Q(withdrawn_at__isnull=True),
+                name="consent_one_in_force",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.participation} agreed to {self.version}"

@@ -1,0 +1,341 @@
+"""ECCV Caption's image-text matching: is the image correctly described?"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from random import Random
+from typing import Any
+
+from pydantic import Field
+
+from hits.exporters.streams import as_json_object
+from hits.protocol import FieldErrors, Frozen, Protocol, register
+from hits.records import (
+    Aggregate,
+    Candidate,
+    Fields,
+    Items,
+    Json,
+    Option,
+    Query,
+    ReleasedUnit,
+    ReleaseSource,
+    UnitDraft,
+)
+
+CHOICES = ("yes", "partial_yes", "mostly_no", "no")
+POSITIVE = frozenset({"yes", "partial_yes"})
+JUSTIFIED = frozenset({"partial_yes", "mostly_no"})
+REASONS = ("absent", "undescribed", "wrong", "grammar")
+ERRORS = (
+    "quantity",
+    "appearance",
+    "class",
+    "gender",
+    "age",
+    "action",
+    "emotion",
+    "location",
+    "orientation",
+    "other",
+)
+LONGEST_OTHER = 500
+
+CANDIDATE, FILL = "candidate", "fill"
+TRUE_POSITIVE, TRUE_NEGATIVE = "true_positive", "true_negative"
+
+
+class Settings(Frozen):
+    justification: bool = True
+    candidates_a_page: int = Field(18, ge=1, le=200)
+    true_positives_a_page: int = Field(1, ge=0, le=20)
+    true_negatives_a_page: int = Field(1, ge=0, le=20)
+    judged_depth: int = Field(5, ge=1, le=100)
+    fill_depth: int = Field(25, ge=1, le=100)
+    golds_a_query: int = Field(2, ge=0, le=20)
+    originals_are_positive: bool = True
+
+
+class Example(Frozen):
+    caption: str
+    answer: str
+    explanation: str
+    image_url: str = ""
+
+
+class Wording(Frozen):
+    intro: str = (
+        "You see an image and a description. Decide how well the description fits the image. "
+        "Judge only what you can see; small slips of spelling do not matter."
+    )
+    question: str = "Is the image correctly described?"
+    choices: dict[str, str] = {
+        "yes": "100% YES",
+        "partial_yes": "Partially YES, but",
+        "mostly_no": "Mostly NO, because",
+        "no": "100% NO",
+    }
+    choice_help: dict[str, str] = {
+        "yes": "Everything in the description is in the image.",
+        "partial_yes": "Most of it fits; something is wrong or missing.",
+        "mostly_no": "Little of it fits.",
+        "no": "It describes another image.",
+    }
+    reasons_question: str = "What are the shortcomings of the description?"
+    reasons: dict[str, str] = {
+        "absent": "It describes concepts that do not appear in the image",
+        "undescribed": "It does not describe the main concepts of the image",
+        "wrong": "It describes the main concepts in a wrong way",
+        "grammar": "It is grammatically incorrect or confusing",
+    }
+    errors_question: str = "What is described in a wrong way?"
+    errors: dict[str, str] = {
+        "quantity": "Quantity",
+        "appearance": "Colour, texture or material",
+        "class": "Species or object class",
+        "gender": "Gender",
+        "age": "Age",
+        "action": "Action",
+        "emotion": "Emotion",
+        "location": "Location",
+        "orientation": "Orientation",
+        "other": "Something else",
+    }
+    other_label: str = "What else?"
+    examples: list[Example] = [
+        Example(
+            caption="Two horses graze on a green hill.",
+            answer="100% YES",
+            explanation="The image shows two horses, grass and a hill: all of it fits.",
+        ),
+        Example(
+            caption="A grey horse stands in a field.",
+            answer="Partially YES, but",
+            explanation="It is a field, but there are two horses and one is white: the main "
+            "concepts are described in a wrong way, in quantity and in colour.",
+        ),
+        Example(
+            caption="A man leads a horse through a town.",
+            answer="Mostly NO, because",
+            explanation="There is a horse, but neither man nor town: concepts that do not appear.",
+        ),
+        Example(
+            caption="A plate of pasta on a table.",
+            answer="100% NO",
+            explanation="Nothing of this is in the image.",
+        ),
+    ]
+
+
+@register
+class Matching(Protocol[Settings, Wording]):
+    slug = "matching"
+    name = "Image-text matching"
+    template = "protocols/matching.html"
+    settings_model = Settings
+    wording_model = Wording
+    columns = ("choice", "reasons", "errors", "other")
+
+    def composition(self, settings: Settings) -> Mapping[str, int]:
+        return {
+            CANDIDATE: settings.candidates_a_page,
+            TRUE_POSITIVE: settings.true_positives_a_page,
+            TRUE_NEGATIVE: settings.true_negatives_a_page,
+        }
+
+    def fill(self, settings: Settings) -> Sequence[str]:
+        return [FILL, TRUE_POSITIVE, TRUE_NEGATIVE]
+
+    def units(
+        self, queries: Iterable[Query], targets: Sequence[int], settings: Settings, random: Random
+    ) -> Iterator[UnitDraft]:
+        for query in queries:
+            ranked = _by_target(query.candidates)
+            best = {
+                target: min(source.rank for source in found) for target, found in ranked.items()
+            }
+            golds = [
+                *_true_positives(query, best, settings),
+                *_true_negatives(query, best, targets, settings, random),
+            ]
+            yield from golds
+            taken = {gold.key for gold in golds}
+            for target, sources in ranked.items():
+                if best[target] > settings.fill_depth:
+                    continue
+                payload = _pair(query, target)
+                if _key(payload) not in taken:
+                    pool = CANDIDATE if best[target] <= settings.judged_depth else FILL
+                    yield UnitDraft(_key(payload), pool, payload, sources=tuple(sources))
+
+    def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
+        return [payload["image"]], [payload["caption"]]
+
+    def show(self, payload: Json, shown: Json | None, items: Items) -> Json:
+        return {
+            "image": items.images[payload["image"]],
+            "caption": items.captions[payload["caption"]],
+        }
+
+    def form(self, settings: Settings, wording: Wording) -> Mapping[str, list[Option]]:
+        return {
+            "choices": _options(CHOICES, wording.choices, "1234", wording.choice_help),
+            "reasons": _options(REASONS, wording.reasons, "qwer", {}),
+            "errors": _options(ERRORS, wording.errors, "sdfghjklcv", {}),
+        }
+
+    def parse(self, fields: Fields, shown: Json | None, settings: Settings) -> Json:
+        errors: dict[str, str] = {}
+        choice = (fields.get("choice") or [""])[0]
+        if choice not in CHOICES:
+            raise FieldErrors({"choice": "Choose one of the four answers."})
+        answer: Json = {"choice": choice}
+        if settings.justification and choice in JUSTIFIED:
+            answer["reasons"] = _chosen(fields, "reasons", REASONS)
+            if not answer["reasons"]:
+                errors["reasons"] = "Choose at least one shortcoming."
+            elif "wrong" in answer["reasons"]:
+                answer |= _wrong_way(fields, errors)
+        if errors:
+            raise FieldErrors(errors)
+        return answer
+
+    def check(self, answer: Json, gold: Json) -> bool:
+        expected: bool = gold["positive"]
+        return (answer["choice"] in POSITIVE) == expected
+
+    def describe(self, answer: Json, wording: Wording) -> str:
+        if "positive" in answer:
+            return "A yes (either yes)" if answer["positive"] else "A no (either no)"
+        parts = [wording.choices[answer["choice"]]]
+        parts += [wording.reasons[reason] for reason in answer.get("reasons", [])]
+        parts += [wording.errors[error] for error in answer.get("errors", [])]
+        parts += [answer["other"]] if answer.get("other") else []
+        return " · ".join(parts)
+
+    def aggregate(self, answers: Sequence[Json]) -> Aggregate:
+        """The most frequent choice; between equally frequent ones, the more negative."""
+        counts = Counter(answer["choice"] for answer in answers)
+        label = max(CHOICES, key=lambda choice: (counts[choice], CHOICES.index(choice)))
+        distribution = {choice: counts[choice] for choice in CHOICES}
+        return Aggregate(label, label in POSITIVE, distribution)
+
+    def export(self, source: ReleaseSource, settings: Settings) -> Mapping[str, Iterable[str]]:
+        """The two files that eccv_caption reads: the positives of each query."""
+        return {
+            "eccv_image_to_caption.json": as_json_object(
+                _positives(source, "i2t", settings.originals_are_positive)
+            ),
+            "eccv_caption_to_image.json": as_json_object(
+                _positives(source, "t2i", settings.originals_are_positive)
+            ),
+        }
+
+    def row(self, answer: Json) -> Sequence[Any]:
+        return (
+            answer["choice"],
+            ";".join(answer.get("reasons", [])),
+            ";".join(answer.get("errors", [])),
+            answer.get("other", ""),
+        )
+
+
+def _positives(
+    source: ReleaseSource, direction: str, originals_are_positive: bool
+) -> Iterator[tuple[str, list[int]]]:
+    """Each query with its positives: what people said yes to, and the corpus's own pairs
+    unless people said no to them. Both streams come in the order of the queries' ids."""
+    query_end, target_end = ("image", "caption") if direction == "i2t" else ("caption", "image")
+    by_query = groupby(source.units(query_end), key=lambda unit: unit.payload[query_end])
+    query_id, units = next(by_query, (None, iter(())))
+    for query in source.queries(direction):
+        while query_id is not None and query_id < query.id:
+            query_id, units = next(by_query, (None, iter(())))
+        positives = dict(query.originals) if originals_are_positive else {}
+        if query_id == query.id:
+            for unit in units:
+                _put(positives, unit, target_end)
+        if positives:
+            yield query.external_id, sorted(int(target) for target in positives.values())
+
+
+def _put(positives: dict[int, str], unit: ReleasedUnit, target_end: str) -> None:
+    target = unit.payload[target_end]
+    if unit.aggregate.positive:
+        (positives[target],) = unit.caption_ids if target_end == "caption" else unit.image_ids
+    else:
+        positives.pop(target, None)
+
+
+def _pair(query: Query, target: int) -> Json:
+    if query.direction == "i2t":
+        return {"image": query.id, "caption": target}
+    return {"image": target, "caption": query.id}
+
+
+def _key(payload: Json) -> str:
+    return f"{payload['image']}:{payload['caption']}"
+
+
+def _by_target(candidates: Iterable[Candidate]) -> dict[int, list[Candidate]]:
+    found: dict[int, list[Candidate]] = {}
+    for candidate in candidates:
+        found.setdefault(candidate.target_id, []).append(candidate)
+    return found
+
+
+def _gold(query: Query, target: int, pool: str, *, positive: bool) -> UnitDraft:
+    payload = _pair(query, target)
+    return UnitDraft(_key(payload), pool, payload, gold={"positive": positive})
+
+
+def _true_positives(
+    query: Query, best: Mapping[int, int], settings: Settings
+) -> Iterator[UnitDraft]:
+    """Original pairs that no machine ranks so high that people are asked about them."""
+    unproposed = [
+        target
+        for target in query.originals
+        if best.get(target, settings.judged_depth + 1) > settings.judged_depth
+    ]
+    for target in unproposed[: settings.golds_a_query]:
+        yield _gold(query, target, TRUE_POSITIVE, positive=True)
+
+
+def _true_negatives(
+    query: Query,
+    best: Mapping[int, int],
+    targets: Sequence[int],
+    settings: Settings,
+    random: Random,
+) -> Iterator[UnitDraft]:
+    """Random pairs outside every machine's kept list. A corpus too small for one gives none."""
+    drawn = random.sample(targets, min(len(targets), settings.golds_a_query * 20))
+    outside = [t for t in drawn if t not in best and t not in query.originals]
+    for target in outside[: settings.golds_a_query]:
+        yield _gold(query, target, TRUE_NEGATIVE, positive=False)
+
+
+def _options(
+    values: Sequence[str], labels: Mapping[str, str], keys: str, helps: Mapping[str, str]
+) -> list[Option]:
+    return [
+        Option(value, labels[value], key, helps.get(value, ""))
+        for value, key in zip(values, keys, strict=True)
+    ]
+
+
+def _chosen(fields: Fields, name: str, allowed: Sequence[str]) -> list[str]:
+    return [value for value in allowed if value in fields.get(name, [])]
+
+
+def _wrong_way(fields: Fields, errors: dict[str, str]) -> Json:
+    chosen = _chosen(fields, "errors", ERRORS)
+    other = (fields.get("other") or [""])[0].strip()
+    if not chosen:
+        errors["errors"] = "Choose at least one thing that is described in a wrong way."
+    if "other" in chosen and not other:
+        errors["other"] = "Say what else is wrong."
+    if len(other) > LONGEST_OTHER:
+        errors["other"] = f"At most {LONGEST_OTHER} characters."
+    return {"errors": chosen} | ({"other": other} if "other" in chosen else {})
