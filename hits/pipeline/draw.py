@@ -1,0 +1,210 @@
+"""Draw: bind open units to a person, as one page, in one transaction.
+
+Every pool is a ring of units ordered by a seeded key, and each person has a cursor on it: the
+next page is read from an index behind the cursor, past units that others hold at this moment,
+and costs the same on the first day and the last. A page takes the rows of its units in the
+order of their keys, as every other change of their counts does.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from hits.models import Account, Assignment, Exclusion, Participation, Study
+from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
+from hits.protocol import Protocol, protocol
+from hits.records import Json
+
+RING = 2**63
+
+_UNSEEN = """
+    FROM hits_unit u
+    WHERE u.study_id = %(study)s AND u.pool = %(pool)s AND u.is_open
+      AND u.order_key > %(after)s AND u.order_key <= %(until)s
+      AND NOT EXISTS (
+          SELECT 1 FROM hits_slot s WHERE s.unit_id = u.id AND s.person_id = %(person)s)
+      AND u.id <> ALL (%(taken)s::bigint[])
+    ORDER BY u.order_key LIMIT %(count)s
+"""
+_LOOK = f"SELECT u.id, u.order_key, u.payload {_UNSEEN}"
+_HOLD_ANY = f"""
+    WITH picked AS (SELECT u.id {_UNSEEN} FOR NO KEY UPDATE OF u)
+    UPDATE hits_unit u SET held = held + 1 FROM picked WHERE u.id = picked.id
+    RETURNING u.id, u.order_key, u.payload
+"""
+_HOLD_FREE = _HOLD_ANY.replace("UPDATE OF u", "UPDATE OF u SKIP LOCKED")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    unit_id: int
+    order_key: int
+    payload: str
+
+
+@transaction.atomic
+def draw(*, study: Study, account: Account) -> Assignment:
+    """The page this person has open, or else a new one."""
+    participation = _lock_participation(study, account)
+    open_page = _open_page(study, participation.person_id)
+    if open_page is not None:
+        return open_page
+    _may_work(study, participation)
+    assert study.version is not None
+    kind = protocol(study.protocol)
+    hand = _Hand(study, participation)
+    drawn = _compose(hand, kind, kind.settings_model.model_validate(study.version.settings))
+    if not drawn:
+        raise NothingLeft("There is nothing left for you in this study at the moment.")
+    seed = secrets.randbits(62)
+    random = Random(seed)
+    random.shuffle(drawn)
+    now = timezone.now()
+    assignment = Assignment.objects.create(
+        study=study,
+        version=study.version,
+        account=account,
+        person_id=participation.person_id,
+        seed=seed,
+        drawn_at=now,
+        lease_until=now + timedelta(minutes=study.version.lease_minutes),
+    )
+    _place(assignment, drawn, [kind.arrange(json.loads(unit.payload), random) for unit in drawn])
+    Participation.objects.filter(pk=participation.pk).update(
+        cursors=hand.cursors, started_at=participation.started_at or now
+    )
+    return assignment
+
+
+def _lock_participation(study: Study, account: Account) -> Participation:
+    """The person is locked too: two requests of one person never pass the same check."""
+    try:
+        found = (
+            Participation.objects.select_related("person")
+            .select_for_update(no_key=True, of=("self", "person"))
+            .get(study=study, person_id=account.person_id)
+        )
+    except Participation.DoesNotExist:
+        raise NotAllowed("Read the information of this study and agree to it first.") from None
+    if found.person.same_as_id is not None:
+        raise Closed("Two of your accounts have just been joined. Please try again.")
+    return found
+
+
+def _open_page(study: Study, person_id: int) -> Assignment | None:
+    return (
+        Assignment.objects.filter(
+            study=study, person_id=person_id, state="open", lease_until__gt=timezone.now()
+        )
+        .order_by("pk")
+        .first()
+    )
+
+
+def _may_work(study: Study, participation: Participation) -> None:
+    assert study.version is not None
+    if study.state != Study.State.OPEN:
+        raise Closed("This study is not open at the moment.")
+    if participation.excluded_reason:
+        raise NotAllowed("You cannot take part in this study any more.")
+    if not participation.has_agreed_to(study.version):
+        raise NotAllowed("Read the information of this study and agree to it first.")
+    if Exclusion.objects.keeps_out(study=study, person_id=participation.person_id):
+        raise NotAllowed("You have worked in a study that rules this one out.")
+
+
+class _Hand:
+    """Takes units out of a study's pools for one person, and moves the person's cursors."""
+
+    def __init__(self, study: Study, participation: Participation) -> None:
+        self.study = study
+        self.person_id = participation.person_id
+        self.cursors: dict[str, int] = dict(participation.cursors)
+        self.taken: set[int] = set()
+
+    def hold(self, pool: str, count: int) -> list[Drawn]:
+        """Open units, held for this person, in one order for everybody, so that units get
+        complete early. It waits for units that others are taking only when it found none."""
+        start = self.cursors.get(pool, -1)
+        return self._around(_HOLD_FREE, pool, count, start) or self._around(
+            _HOLD_ANY, pool, count, start
+        )
+
+    def golds(self, pool: str, count: int) -> list[Drawn]:
+        """Golds start elsewhere for everybody, so that all of them are asked."""
+        anywhere = ring_position(self.study.seed, f"{pool}/{self.person_id}")
+        return self._around(_LOOK, pool, count, self.cursors.get(pool, anywhere))
+
+    def _around(self, statement: str, pool: str, count: int, start: int) -> list[Drawn]:
+        found = self._between(statement, pool, count, start, RING - 1)
+        if len(found) < count:
+            found += self._between(statement, pool, count - len(found), -1, start)
+        if found:
+            self.cursors[pool] = found[-1].order_key
+            self.taken.update(drawn.unit_id for drawn in found)
+        return found
+
+    def _between(
+        self, statement: str, pool: str, count: int, after: int, until: int
+    ) -> list[Drawn]:
+        values: dict[str, Any] = {
+            "study": self.study.pk,
+            "pool": pool,
+            "person": self.person_id,
+            "taken": list(self.taken),
+            "after": after,
+            "until": until,
+            "count": count,
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(statement, values)
+            return sorted((Drawn(*row) for row in cursor.fetchall()), key=lambda d: d.order_key)
+
+
+def ring_position(seed: int, name: str) -> int:
+    digest = hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) >> 1
+
+
+def _compose(hand: _Hand, kind: Protocol[Any, Any], settings: Any) -> list[Drawn]:
+    (judged_pool, judged_count), *golds = kind.composition(settings).items()
+    drawn = hand.hold(judged_pool, judged_count)
+    if not drawn:
+        return []
+    short = judged_count - len(drawn)
+    for pool, count in golds:
+        if count:
+            drawn += hand.golds(pool, count)
+    gold_pools = [pool for pool, _ in golds]
+    for pool in kind.fill(settings):
+        if short > 0:
+            filled = hand.golds(pool, short) if pool in gold_pools else hand.hold(pool, short)
+            drawn += filled
+            short -= len(filled)
+    return drawn
+
+
+def _place(assignment: Assignment, drawn: Sequence[Drawn], arranged: Sequence[Json | None]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO hits_slot (assignment_id, person_id, state, unit_id, position, shown)
+            SELECT %s, %s, 'held', unit_id, position, shown
+            FROM unnest(%s::bigint[], %s::smallint[], %s::jsonb[]) AS s (unit_id, position, shown)
+            """,
+            [
+                assignment.pk,
+                assignment.person_id,
+                [unit.unit_id for unit in drawn],
+                list(range(1, len(drawn) + 1)),
+                [None if shown is None else json.dumps(shown) for shown in arranged],
+            ],
+        )

@@ -1,0 +1,37 @@
+"""Why something asked for cannot be done, in words for the person who asked."""
+
+from collections.abc import Mapping
+
+
+class PipelineError(Exception):
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class NotAllowed(PipelineError):
+    """This person may not do this."""
+
+
+class NothingLeft(PipelineError):
+    """No unit is left that this person has not judged."""
+
+
+class Closed(PipelineError):
+    """The assignment, study or job is past the state in which this can be done."""
+
+
+class Stale(PipelineError):
+    """Somebody saved something newer in between."""
+
+
+class Refused(PipelineError):
+    """The request makes no sense as it stands."""
+
+
+class Incomplete(PipelineError):
+    """Answers are missing or wrong, by form field."""
+
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        super().__init__(f"{len(errors)} answers are missing or not complete.")
+        self.errors = dict(errors)

@@ -1,0 +1,156 @@
+"""People: who takes part, what they agreed to, and which accounts are one human being."""
+
+from django.contrib.auth.password_validation import validate_password
+from django.db import IntegrityError, transaction
+from django.db.models import DateTimeField, F, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from hits.models import (
+    Account,
+    Assignment,
+    Consent,
+    Invitation,
+    Membership,
+    Participation,
+    Person,
+    Slot,
+    Study,
+    User,
+)
+from hits.pipeline import places
+from hits.pipeline.errors import Closed, NotAllowed, Refused
+from hits.pipeline.submit import close
+
+IN_HOUSE = "in_house"
+
+
+def account_of(user: User) -> Account:
+    """The account of a login, made with a person of its own when it is first needed."""
+    try:
+        return user.account
+    except Account.DoesNotExist:
+        pass
+    with transaction.atomic():
+        person = Person.objects.create()
+        account, created = Account.objects.get_or_create(
+            channel=IN_HOUSE, external_id=str(user.pk), defaults={"user": user, "person": person}
+        )
+        if not created:
+            person.delete()
+    return account
+
+
+@transaction.atomic
+def give_consent(*, study: Study, account: Account) -> Consent:
+    if study.version is None:
+        raise Closed("This study is not open yet.")
+    participation, _ = Participation.objects.get_or_create(study=study, person_id=account.person_id)
+    Participation.objects.select_for_update(no_key=True).get(pk=participation.pk)
+    in_force = participation.consents.filter(withdrawn_at__isnull=True).first()
+    if in_force is not None and in_force.version_id == study.version.pk:
+        return in_force
+    participation.consents.filter(withdrawn_at__isnull=True).update(withdrawn_at=timezone.now())
+    return Consent.objects.create(participation=participation, version=study.version)
+
+
+@transaction.atomic
+def withdraw(*, study: Study, account: Account) -> None:
+    """No more pages; what was submitted stays, what is open goes back."""
+    participation = (
+        Participation.objects.select_for_update(no_key=True)
+        .filter(study=study, person_id=account.person_id)
+        .first()
+    )
+    if participation is None:
+        return
+    participation.consents.filter(withdrawn_at__isnull=True).update(withdrawn_at=timezone.now())
+    for page in Assignment.objects.select_for_update(no_key=True).filter(
+        study=study, person_id=account.person_id, state="open"
+    ):
+        close(page, Assignment.State.RETURNED)
+
+
+def invitation_by_token(token: str) -> Invitation:
+    invitation = Invitation.objects.select_related("study").filter(token=token).first()
+    if invitation is None:
+        raise NotAllowed("This invitation is not known. Ask for a new link.")
+    if not invitation.is_usable:
+        raise Closed("This invitation has been used up or has expired. Ask for a new link.")
+    return invitation
+
+
+@transaction.atomic
+def join(*, token: str, user: User) -> Membership:
+    """Let a login into the invitation's study; a second time changes nothing."""
+    invitation = invitation_by_token(token)
+    membership, created = Membership.objects.get_or_create(
+        study=invitation.study, user=user, role=invitation.role
+    )
+    if created:
+        try:
+            with transaction.atomic():
+                Invitation.objects.filter(pk=invitation.pk).update(taken=F("taken") + 1)
+        except IntegrityError:
+            raise Closed("This invitation has just been used up. Ask for a new link.") from None
+    return membership
+
+
+@transaction.atomic
+def accept_invitation(*, token: str, name: str, email: str, password: str) -> User:
+    """Make a login for somebody new, and let them in."""
+    email = email.strip().lower()
+    if User.objects.filter(email__iexact=email).exists():
+        raise Refused("There is a login with this address. Log in, then open the link again.")
+    user = User(username=email, email=email, first_name=name.strip()[:150])
+    validate_password(password, user)
+    user.set_password(password)
+    user.save()
+    join(token=token, user=user)
+    return user
+
+
+@transaction.atomic
+def link(*, account: Account, same_as: Account) -> None:
+    """Two accounts turned out to be one person: of two judgments of a unit the later is not
+    used and its place goes out again; everything else moves to the one person."""
+    first, second = sorted([account.person_id, same_as.person_id])
+    if first == second:
+        return
+    both = Participation.objects.filter(person_id__in=[first, second]).order_by("pk")
+    list(both.select_for_update(no_key=True))
+    persons = Person.objects.filter(pk__in=[first, second]).order_by("pk")
+    list(persons.select_for_update(no_key=True))
+    for slot in _later_of_shared_units(first, second):
+        places.mark_same_person(slot)
+    shared = Slot.objects.filter(person_id=first).values("unit")
+    Slot.objects.filter(person_id=second).exclude(unit__in=shared).update(person_id=first)
+    for participation in Participation.objects.filter(person_id=second):
+        _move_participation(participation, first)
+    Assignment.objects.filter(person_id=second).update(person_id=first)
+    Account.objects.filter(person_id=second).update(person_id=first)
+    Person.objects.filter(pk=second).update(same_as_id=first)
+
+
+def _later_of_shared_units(first: int, second: int) -> list[Slot]:
+    """The later slot of each unit that both have, its assignment locked."""
+    of_second = dict(Slot.objects.filter(person_id=second).values_list("unit_id", "pk"))
+    of_first = dict(
+        Slot.objects.filter(person_id=first, unit_id__in=of_second).values_list("unit_id", "pk")
+    )
+    later = [max(pk, of_second[unit_id]) for unit_id, pk in of_first.items()]
+    assignments = Assignment.objects.filter(slots__in=later).order_by("pk")
+    list(assignments.select_for_update(no_key=True, of=("self",)))
+    return list(Slot.objects.filter(pk__in=later).order_by("unit__order_key"))
+
+
+def _move_participation(participation: Participation, person_id: int) -> None:
+    kept = Participation.objects.filter(study=participation.study_id, person_id=person_id)
+    if not kept.exists():
+        Participation.objects.filter(pk=participation.pk).update(person_id=person_id)
+        return
+    kept.update(
+        pages_done=F("pages_done") + participation.pages_done,
+        judgments_done=F("judgments_done") + participation.judgments_done,
+        started_at=Coalesce("started_at", Value(participation.started_at, DateTimeField())),
+    )

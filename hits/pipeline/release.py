@@ -1,0 +1,240 @@
+"""Release: an immutable export, from one snapshot, whose bytes depend on the data alone."""
+
+import hashlib
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Count, F, Max, QuerySet
+
+from hits.exporters.streams import as_csv
+from hits.models import Assignment, Decision, Release, ReleaseFile, Slot, Study, Unit, User
+from hits.pipeline.aggregate import OutsideIds, StudySource, batches, stream
+from hits.pipeline.errors import Refused
+from hits.protocol import Protocol, protocol
+
+Tell = Callable[[int], None]
+
+_JUDGMENTS = """
+    SELECT s.id, st.slug, u.payload, u.pool, a.person_id, a.id, v.number, s.position,
+           a.submitted_at, a.use, s.state, j.seconds, j.problem, j.answer, src.sources
+    FROM hits_judgment j
+    JOIN hits_slot s ON s.id = j.slot_id
+    JOIN hits_unit u ON u.id = s.unit_id
+    JOIN hits_study st ON st.id = u.study_id
+    JOIN hits_assignment a ON a.id = s.assignment_id
+    JOIN hits_studyversion v ON v.id = a.version_id
+    LEFT JOIN LATERAL (
+        SELECT string_agg(m.name || ' ' || m.version || '|' || p.direction || '|' || us.rank,
+                          ';' ORDER BY us.rank, m.name, us.proposal_id) AS sources
+        FROM hits_unitsource us
+        JOIN hits_proposal p ON p.id = us.proposal_id
+        JOIN hits_machine m ON m.id = p.machine_id
+        WHERE us.unit_id = u.id) src ON true
+    WHERE u.study_id = ANY (%(studies)s)
+    ORDER BY s.id
+"""
+_COLUMNS = (
+    "study", "image_ids", "caption_ids", "pool", "proposed_by", "best_rank", "person", "page",
+    "version", "position", "submitted_at", "use", "place", "seconds", "problem",
+)  # fmt: skip
+
+
+def path_of(file: ReleaseFile) -> Path:
+    return _folder(file.release.name, file.release.number) / file.name
+
+
+def release(
+    *, studies: Sequence[Study], name: str, by: User, tell: Tell = lambda done: None
+) -> Release:
+    """Make the release, or find the one that says the same already."""
+    if not studies:
+        raise Refused("Choose at least one study.")
+    if len({study.protocol for study in studies}) > 1:
+        raise Refused("Studies of different protocols do not fit into one release.")
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            # Taken before the snapshot is, so that the one before is seen whole.
+            cursor.execute("LOCK TABLE hits_release IN SHARE ROW EXCLUSIVE MODE")
+        return _release(sorted(studies, key=lambda study: study.pk), name, by, tell)
+
+
+def _release(studies: Sequence[Study], name: str, by: User, tell: Tell) -> Release:
+    latest = Release.objects.filter(name=name).order_by("-number").first()
+    number = 1 if latest is None else latest.number + 1
+    folder = _folder(name, number)
+    unfinished = folder.with_name(f".{folder.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    written = {
+        file: _write(unfinished / file, pieces) for file, pieces in _files(studies, tell).items()
+    }
+    manifest = _manifest(studies, name, written)
+    text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    if latest is not None and latest.manifest == json.loads(text):
+        shutil.rmtree(unfinished)
+        return latest
+    written = written | {"manifest.json": _write(unfinished / "manifest.json", [text])}
+    shutil.rmtree(folder, ignore_errors=True)
+    unfinished.rename(folder)
+    return _store(studies, name, number, by, manifest, written)
+
+
+def _folder(name: str, number: int) -> Path:
+    return Path(settings.DATA_DIR) / "releases" / name / str(number)
+
+
+def _files(studies: Sequence[Study], tell: Tell) -> dict[str, Iterable[str]]:
+    kind = protocol(studies[0].protocol)
+    version = studies[0].version
+    assert version is not None
+    source = StudySource(studies, kind)
+    return {
+        **kind.export(source, kind.settings_model.model_validate(version.settings)),
+        "units.csv": as_csv(*_units(source)),
+        "judgments.csv": as_csv((*_COLUMNS, *kind.columns), _judgments(studies, kind, tell)),
+    }
+
+
+def _units(source: StudySource) -> tuple[Sequence[str], Iterator[Sequence[Any]]]:
+    columns = ["image_ids", "caption_ids", "pool", "label", "positive", "judgments", "distribution"]
+    rows = (
+        (
+            " ".join(unit.image_ids),
+            " ".join(unit.caption_ids),
+            unit.pool,
+            unit.aggregate.label,
+            int(unit.aggregate.positive),
+            sum(unit.aggregate.distribution.values()),
+            ";".join(f"{value}:{count}" for value, count in unit.aggregate.distribution.items()),
+        )
+        for unit in source.units("image")
+    )
+    return columns, rows
+
+
+def _judgments(
+    studies: Sequence[Study], kind: Protocol[Any, Any], tell: Tell
+) -> Iterator[Sequence[Any]]:
+    done = 0
+    blank = [""] * len(kind.columns)
+    rows = stream(_JUDGMENTS, {"studies": [study.pk for study in studies]})
+    for batch in batches(rows):
+        payloads = [json.loads(row[2]) for row in batch]
+        outside = OutsideIds(kind, payloads)
+        for row, payload in zip(batch, payloads, strict=True):
+            (_, study, _, pool, person, page, version, position, submitted_at, use, place) = row[
+                :11
+            ]
+            seconds, problem, answer, sources = row[11:]
+            images, captions = outside.of(payload)
+            yield (
+                study, " ".join(images), " ".join(captions), pool, sources or "",
+                _best_rank(sources), person, page, version, position,
+                submitted_at.isoformat(timespec="seconds"), use, place, seconds, problem,
+                *(blank if answer is None else kind.row(json.loads(answer))),
+            )  # fmt: skip
+        done += len(batch)
+        tell(done)
+
+
+def _best_rank(sources: str | None) -> str:
+    return sources.split(";", 1)[0].rsplit("|", 1)[1] if sources else ""
+
+
+def _write(path: Path, pieces: Iterable[str]) -> dict[str, Any]:
+    digest = hashlib.sha256()
+    size = 0
+    with path.open("wb") as file:
+        for piece in pieces:
+            data = piece.encode()
+            digest.update(data)
+            size += file.write(data)
+    return {"sha256": digest.hexdigest(), "size": size}
+
+
+def _manifest(
+    studies: Sequence[Study], name: str, written: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "release": name,
+        "last_decision": _last_decision(studies),
+        "studies": [_study_entry(study) for study in studies],
+        "files": written,
+    }
+
+
+def _last_decision(studies: Sequence[Study]) -> int:
+    decisions = Decision.objects.filter(assignment__study__in=studies)
+    return decisions.aggregate(last=Max("pk"))["last"] or 0
+
+
+def _study_entry(study: Study) -> dict[str, Any]:
+    units = Unit.objects.filter(study=study)
+    pages = Assignment.objects.filter(study=study, state="submitted")
+    slots = Slot.objects.filter(assignment__study=study, judgment__isnull=False)
+    return {
+        "study": study.slug,
+        "protocol": study.protocol,
+        "corpus": study.corpus.slug,
+        "licence": study.corpus.licence,
+        "seed": study.seed,
+        "versions": list(
+            study.versions.order_by("number").values(
+                "number", "settings", "wording", "judgments_wanted"
+            )
+        ),
+        "machines": sorted(
+            f"{proposal.machine} {proposal.direction} top-{proposal.depth} {proposal.split}"
+            for proposal in study.proposals.select_related("machine")
+        ),
+        "units": _counts(units, "pool"),
+        "units_judged": _counts(units.filter(counted__gt=0), "pool"),
+        "units_complete": units.filter(gold__isnull=True, counted__gte=F("wanted")).count(),
+        "units_excluded": units.filter(excluded=True).count(),
+        "pages": _counts(pages, "use"),
+        "people": pages.values("person").distinct().count(),
+        "judgments_by_place": _counts(slots, "state"),
+        "pages_not_used_by_reason": _reasons_not_used(study),
+    }
+
+
+def _counts(rows: QuerySet[Any], field: str) -> dict[str, int]:
+    return dict(rows.order_by(field).values_list(field).annotate(n=Count("pk")))
+
+
+def _reasons_not_used(study: Study) -> dict[str, int]:
+    decisions = Decision.objects.filter(
+        assignment__study=study, assignment__use="not_used", kind="use"
+    )
+    last = decisions.order_by("assignment", "-pk").distinct("assignment")
+    reasons: Counter[str] = Counter(last.values_list("reason", flat=True))
+    return dict(sorted(reasons.items()))
+
+
+def _store(
+    studies: Sequence[Study],
+    name: str,
+    number: int,
+    by: User,
+    manifest: dict[str, Any],
+    written: dict[str, dict[str, Any]],
+) -> Release:
+    made = Release.objects.create(
+        name=name,
+        number=number,
+        last_decision_id=manifest["last_decision"],
+        manifest=manifest,
+        made_by=by,
+    )
+    made.studies.set(studies)
+    ReleaseFile.objects.bulk_create(
+        ReleaseFile(release=made, name=file, **values) for file, values in written.items()
+    )
+    return made

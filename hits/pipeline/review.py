@@ -1,0 +1,50 @@
+"""Review: is a page's work paid, and do its judgments count? Two decisions, each on record."""
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from hits.models import Assignment, Decision, Study, User
+from hits.pipeline import places
+from hits.pipeline.errors import Closed, Refused
+
+
+def queue(study: Study) -> QuerySet[Assignment]:
+    """Checked pages that wait for a person: most failed golds first, then the oldest."""
+    return Assignment.objects.filter(
+        study=study, use=Assignment.Use.PENDING, checked_at__isnull=False
+    ).order_by(F("golds_failed").desc(), "submitted_at", "pk")
+
+
+@transaction.atomic
+def decide(*, assignment: Assignment, by: User, use: str, payment: str, reason: str) -> Assignment:
+    """Decide on use and payment, or decide anew; the earlier decision stays on record."""
+    locked = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
+    if locked.state != Assignment.State.SUBMITTED:
+        raise Closed("Only submitted pages can be decided on.")
+    if use not in Assignment.Use.values or payment not in Assignment.Payment.values:
+        raise Refused("Say whether the judgments are used and whether the work is paid.")
+    if not reason.strip():
+        raise Refused("Give a reason: it stays on record, and the rater may read it.")
+    record(locked, use=use, payment=payment, reason=reason.strip(), by=by)
+    return locked
+
+
+def record(assignment: Assignment, *, use: str, payment: str, reason: str, by: User | None) -> None:
+    """Write down what changed, and move the places with it. The caller holds the row's lock."""
+    changed = [
+        Decision(assignment=assignment, kind=kind, value=value, reason=reason, by=by)
+        for kind, value, before in [
+            ("use", use, assignment.use),
+            ("payment", payment, assignment.payment),
+        ]
+        if value != before
+    ]
+    if not changed:
+        return
+    Decision.objects.bulk_create(changed)
+    if use == "not_used" and assignment.use != "not_used":
+        places.drop(assignment)
+    elif use != "not_used" and assignment.use == "not_used":
+        places.retake(assignment, ["not_used"])
+    Assignment.objects.filter(pk=assignment.pk).update(use=use, payment=payment)
+    assignment.use, assignment.payment = Assignment.Use(use), Assignment.Payment(payment)

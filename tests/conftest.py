@@ -1,0 +1,24 @@
+from collections.abc import Iterator
+
+import pytest
+from django.conf import LazySettings
+from django.core.cache import cache
+
+
+@pytest.fixture(autouse=True)
+def _plain_static_files(settings: LazySettings) -> None:
+    """Tests render pages without collectstatic's manifest."""
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    }
+
+
+@pytest.fixture(autouse=True)
+def _fast_passwords(settings: LazySettings) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache() -> Iterator[None]:
+    yield
+    cache.clear()

@@ -1,0 +1,167 @@
+"""Small real studies for tests, made through the pipeline as people make them."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from itertools import count
+from pathlib import Path
+
+from django.conf import settings
+from PIL import Image as Picture
+
+from hits.models import (
+    Account,
+    Assignment,
+    Blob,
+    Caption,
+    Corpus,
+    Image,
+    Membership,
+    Role,
+    Study,
+    User,
+)
+from hits.pipeline import propose
+from hits.pipeline.draw import draw
+from hits.pipeline.open import create_study, open_study
+from hits.pipeline.people import account_of, give_consent
+from hits.pipeline.submit import submit
+
+_numbers = count(1)
+
+
+def user(name: str = "", **values: object) -> User:
+    name = name or f"user{next(_numbers)}"
+    return User.objects.create_user(
+        username=f"{name}@example.org",
+        email=f"{name}@example.org",
+        password="a good password",
+        **values,
+    )
+
+
+def blob(number: int) -> Blob:
+    """A real PNG of one colour."""
+    picture = Picture.new("RGB", (64, 48), (number * 37 % 256, number * 91 % 256, number % 256))
+    path = Path(settings.DATA_DIR) / "making.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.save(path)
+    data = path.read_bytes()
+    sha256 = hashlib.sha256(data).hexdigest()
+    stored = Path(settings.DATA_DIR) / "blobs" / sha256[:2] / sha256[2:]
+    stored.parent.mkdir(parents=True, exist_ok=True)
+    stored.write_bytes(data)
+    found, _ = Blob.objects.get_or_create(
+        pk=sha256,
+        defaults={"content_type": "image/png", "size": len(data), "width": 64, "height": 48},
+    )
+    return found
+
+
+def corpus(images: int = 30, captions_each: int = 2) -> Corpus:
+    made = Corpus.objects.create(
+        slug=f"corpus-{next(_numbers)}", name="A corpus", owner=user(is_researcher=True)
+    )
+    for number in range(1, images + 1):
+        image = Image.objects.create(
+            corpus=made,
+            external_id=str(number),
+            file_name=f"image_{number:012d}.png",
+            split="test",
+            blob=blob(number),
+        )
+        for each in range(captions_each):
+            Caption.objects.create(
+                corpus=made,
+                image=image,
+                external_id=str(number * 10 + each),
+                text=f"Caption {each} of image {number}.",
+            )
+    return made
+
+
+def proposals(
+    made: Corpus, machines: int = 2, depth: int = 25, name: str = "machine", direction: str = "i2t"
+) -> list[int]:
+    """Machines that rank all targets for each query, each in another order."""
+    images = list(made.images.order_by("pk").values_list("pk", flat=True))
+    captions = list(made.captions.order_by("pk").values_list("pk", flat=True))
+    queries, targets_of = (images, captions) if direction == "i2t" else (captions, images)
+    depth = min(depth, len(targets_of) - 5)
+    found = []
+    for number in range(machines):
+        machine = propose.machine_of(
+            name=f"{name}-{number}", version="1", kind="test", checksum="", settings={}
+        )
+        ranked = []
+        for index, query in enumerate(queries):
+            start = (index * 7 + number * 3 + 1) % len(targets_of)
+            targets = [targets_of[(start + step) % len(targets_of)] for step in range(depth)]
+            ranked.append((query, targets, [1 - step / 100 for step in range(depth)]))
+        kept = propose.keep(
+            corpus=made,
+            machine=machine,
+            direction=direction,
+            split="test",
+            depth=depth,
+            query_sample=None,
+            seed=0,
+            ranked=ranked,
+        )
+        found.append(kept.pk)
+    return found
+
+
+def study(
+    made: Corpus | None = None,
+    *,
+    settings: Mapping[str, object] | None = None,
+    direction: str = "i2t",
+    continues: Sequence[Study] = (),
+    **values: object,
+) -> Study:
+    made = made or corpus()
+    number = next(_numbers)
+    created = create_study(
+        slug=f"study-{number}",
+        name=f"Study {number}",
+        corpus=made,
+        protocol_slug="matching",
+        by=made.owner,
+        settings=dict(settings or {}),
+        **values,  # type: ignore[arg-type]
+    )
+    created.proposals.set(proposals(made, direction=direction))
+    created.continues.set(continues)
+    open_study(study=created)
+    return created
+
+
+def rater(of: Study, name: str = "") -> Account:
+    """Somebody who joined the study and agreed to its information."""
+    made = user(name)
+    Membership.objects.create(study=of, user=made, role=Role.RATER)
+    account = account_of(made)
+    give_consent(study=of, account=account)
+    return account
+
+
+def answers(positions: int, choice: str = "yes") -> dict[str, list[str]]:
+    return {f"q{position}-choice": [choice] for position in range(1, positions + 1)}
+
+
+def truthful(assignment: Assignment, choice: str = "yes") -> dict[str, list[str]]:
+    """Every gold as expected, one choice for all the rest."""
+    fields = {}
+    for slot in assignment.slots.select_related("unit"):
+        gold = slot.unit.gold
+        fields[f"q{slot.position}-choice"] = [
+            choice if gold is None else "yes" if gold["positive"] else "no"
+        ]
+    return fields
+
+
+def work(of: Study, account: Account, choice: str = "yes") -> Assignment:
+    """Draw a page, answer it well and submit it."""
+    page = draw(study=of, account=account)
+    submit(assignment_key=page.key, account=account, fields=truthful(page, choice))
+    return page

@@ -1,0 +1,196 @@
+import csv
+import hashlib
+import json
+
+import pytest
+from django.db import DatabaseError, connection
+from eccv_caption import Metrics
+
+from hits.models import Assignment, Release, Study, Unit
+from hits.pipeline.check import check_submitted
+from hits.pipeline.draw import draw
+from hits.pipeline.errors import NothingLeft
+from hits.pipeline.release import path_of, release
+from hits.pipeline.review import decide
+from hits.pipeline.submit import submit
+from tests import making
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NO_QUESTIONS_WHY = {"justification": False}
+
+
+def finish(study: Study, choice: str = "yes") -> None:
+    account = making.rater(study)
+    while True:
+        try:
+            making.work(study, account, choice)
+        except NothingLeft:
+            break
+    check_submitted(limit=10_000)
+
+
+def text_of(made: Release, name: str) -> str:
+    return path_of(made.files.get(name=name)).read_text()
+
+
+@pytest.fixture
+def both_directions() -> list[Study]:
+    corpus = making.corpus(images=30)
+    first = making.study(corpus, settings=NO_QUESTIONS_WHY)
+    second = making.study(corpus, settings=NO_QUESTIONS_WHY, direction="t2i", continues=[first])
+    finish(first, "yes")
+    finish(second, "partial_yes")
+    return [first, second]
+
+
+def test_the_release_loads_in_eccv_caption_and_its_metrics_are_computed_on_it(
+    both_directions: list[Study],
+) -> None:
+    made = release(studies=both_directions, name="both", by=both_directions[0].corpus.owner)
+    files = [
+        str(path_of(made.files.get(name=f"eccv_{way}.json")))
+        for way in ("image_to_caption", "caption_to_image")
+    ]
+    metrics = Metrics()
+    metrics.set_eccv_gts(*files)
+    truth = metrics.eccv_gts
+    assert len(truth["i2t"]) == 30
+    assert len(truth["t2i"]) == 60
+    everything = {
+        "i2t": [int(pk) for pk in _ids("caption", both_directions)],
+        "t2i": [int(pk) for pk in _ids("image", both_directions)],
+    }
+    perfect = {
+        way: {
+            query: found + [other for other in everything[way] if other not in found]
+            for query, found in truth[way].items()
+        }
+        for way in ("i2t", "t2i")
+    }
+    scores = metrics.compute_all_metrics(
+        perfect["i2t"],
+        perfect["t2i"],
+        target_metrics=("eccv_map_at_r", "eccv_rprecision", "eccv_r1"),
+        Ks=(1,),
+    )
+    assert scores["eccv_map_at_r"] == {"i2t": 1.0, "t2i": 1.0}
+    worst = {
+        way: {query: list(reversed(ranked)) for query, ranked in perfect[way].items()}
+        for way in ("i2t", "t2i")
+    }
+    scores = metrics.compute_all_metrics(
+        worst["i2t"], worst["t2i"], target_metrics=("eccv_map_at_r", "eccv_r1"), Ks=(1,)
+    )
+    assert scores["eccv_r1"] == {"i2t": 0.0, "t2i": 0.0}
+
+
+def _ids(end: str, studies: list[Study]) -> list[str]:
+    corpus = studies[0].corpus
+    items = corpus.captions if end == "caption" else corpus.images
+    return list(items.order_by("pk").values_list("external_id", flat=True))
+
+
+def test_a_pair_asked_in_one_direction_is_not_asked_in_the_other(
+    both_directions: list[Study],
+) -> None:
+    first, second = (
+        set(Unit.objects.filter(study=study, gold__isnull=True).values_list("key", flat=True))
+        for study in both_directions
+    )
+    assert first
+    assert second
+    assert not first & second
+
+
+def test_a_positive_stands_in_both_files_where_both_ends_are_queries(
+    both_directions: list[Study],
+) -> None:
+    made = release(studies=both_directions, name="both", by=both_directions[0].corpus.owner)
+    captions_of = json.loads(text_of(made, "eccv_image_to_caption.json"))
+    images_of = json.loads(text_of(made, "eccv_caption_to_image.json"))
+    pairs = {(int(i), c) for i, found in captions_of.items() for c in found}
+    assert pairs == {(i, int(c)) for c, found in images_of.items() for i in found}
+
+
+def test_an_original_pair_that_people_said_no_to_is_not_a_positive() -> None:
+    study = making.study(settings=NO_QUESTIONS_WHY)
+    finish(study, "no")
+    made = release(studies=[study], name="all-no", by=study.corpus.owner)
+    captions_of = json.loads(text_of(made, "eccv_image_to_caption.json"))
+    judged = {
+        (row["image_ids"], int(row["caption_ids"]))
+        for row in csv.DictReader(text_of(made, "units.csv").splitlines())
+    }
+    assert judged
+    assert not judged & {(i, c) for i, found in captions_of.items() for c in found}
+
+
+def test_the_same_data_give_the_same_bytes_and_no_second_release() -> None:
+    study = making.study(settings=NO_QUESTIONS_WHY)
+    making.work(study, making.rater(study))
+    check_submitted()
+    first = release(studies=[study], name="one", by=study.corpus.owner)
+    assert release(studies=[study], name="one", by=study.corpus.owner) == first
+    under_another_name = release(studies=[study], name="two", by=study.corpus.owner)
+    for name in ("judgments.csv", "units.csv", "eccv_image_to_caption.json"):
+        assert text_of(first, name) == text_of(under_another_name, name)
+
+
+def test_a_new_decision_makes_a_new_release_and_leaves_the_old_one() -> None:
+    study = making.study(settings=NO_QUESTIONS_WHY)
+    page = making.work(study, making.rater(study))
+    check_submitted()
+    first = release(studies=[study], name="one", by=study.corpus.owner)
+    before = text_of(first, "units.csv")
+    decide(
+        assignment=page, by=study.corpus.owner, use="not_used", payment="approved", reason="Guess"
+    )
+    second = release(studies=[study], name="one", by=study.corpus.owner)
+    assert second.number == 2
+    assert text_of(first, "units.csv") == before
+    assert len(text_of(second, "units.csv").splitlines()) == 1
+    entry = second.manifest["studies"][0]
+    assert entry["pages_not_used_by_reason"] == {"Guess": 1}
+    assert entry["pages"] == {"not_used": 1}
+
+
+def test_the_manifest_states_size_and_checksum_of_every_file() -> None:
+    study = making.study(settings=NO_QUESTIONS_WHY)
+    making.work(study, making.rater(study))
+    made = release(studies=[study], name="one", by=study.corpus.owner)
+    for file in made.files.all():
+        data = path_of(file).read_bytes()
+        assert (len(data), hashlib.sha256(data).hexdigest()) == (file.size, file.sha256)
+    manifest = json.loads(text_of(made, "manifest.json"))
+    assert set(manifest["files"]) == {
+        "eccv_image_to_caption.json",
+        "eccv_caption_to_image.json",
+        "judgments.csv",
+        "units.csv",
+    }
+
+
+def test_pages_that_wait_for_a_person_are_listed_but_not_in_the_dataset() -> None:
+    study = making.study(settings=NO_QUESTIONS_WHY)
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    submit(assignment_key=page.key, account=account, fields=making.answers(20, "no"))
+    check_submitted()
+    assert Assignment.objects.get(pk=page.pk).use == "pending"
+    made = release(studies=[study], name="one", by=study.corpus.owner)
+    rows = list(csv.DictReader(text_of(made, "judgments.csv").splitlines()))
+    assert {row["use"] for row in rows} == {"pending"}
+    assert len(rows) == 20
+    assert len(text_of(made, "units.csv").splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE hits_release SET name = 'x'", "DELETE FROM hits_releasefile"]
+)
+def test_a_release_never_changes(statement: str) -> None:
+    study = making.study(settings=NO_QUESTIONS_WHY)
+    making.work(study, making.rater(study))
+    release(studies=[study], name="one", by=study.corpus.owner)
+    with pytest.raises(DatabaseError, match="only ever added"), connection.cursor() as cursor:
+        cursor.execute(statement)
