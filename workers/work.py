@@ -1,0 +1,58 @@
+"""What each kind of job does: fetch what it names, and call the pipeline."""
+
+from typing import Any
+
+from hits.models import Corpus, Study, User
+from hits.pipeline import load
+from hits.pipeline.jobs import Progress, Work
+from hits.pipeline.open import open_study
+from hits.pipeline.release import release
+from workers.propose import propose_candidates
+
+
+def _import(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    corpus = Corpus.objects.get(slug=arguments["corpus"])
+    return load.load(corpus=corpus, progress=progress, **_rest(arguments, "corpus")).as_json()
+
+
+def _propose(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    corpus = Corpus.objects.get(pk=arguments["corpus"])
+    proposals = propose_candidates(
+        corpus=corpus,
+        kind=arguments["machine"],
+        directions=arguments["directions"],
+        split=arguments["split"],
+        train_split=arguments["train_split"],
+        depth=arguments.get("depth", 25),
+        query_sample=arguments.get("query_sample"),
+        seed=arguments.get("seed", 0),
+        progress=progress,
+    )
+    return {"proposals": [proposal.pk for proposal in proposals]}
+
+
+def _open(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    study = Study.objects.get(pk=arguments["study"])
+    return {"units": open_study(study=study, tell=progress)}
+
+
+def _release(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    made = release(
+        studies=list(Study.objects.filter(pk__in=arguments["studies"])),
+        name=arguments["name"],
+        by=User.objects.get(pk=arguments["by"]),
+        tell=progress,
+    )
+    return {"release": made.pk}
+
+
+def _rest(arguments: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if name not in names}
+
+
+WORK: dict[str, Work] = {
+    "import": _import,
+    "propose": _propose,
+    "open": _open,
+    "release": _release,
+}
