@@ -1,0 +1,70 @@
+"""Logging in, a forgotten password, and joining by an invitation."""
+
+from django.conf import settings
+from django.contrib.auth import login
+from django.contrib.auth import views as django_views
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from hits.models import Invitation, Membership, Role, User
+from hits.pipeline import people
+from hits.pipeline.errors import Closed, NotAllowed, Refused
+from hits.views.account_forms import JoinForm, LoginForm
+
+log_in = django_views.LoginView.as_view(
+    template_name="account/login.html",
+    authentication_form=LoginForm,
+    redirect_authenticated_user=True,
+)
+log_out = django_views.LogoutView.as_view()
+ask_for_reset = django_views.PasswordResetView.as_view(
+    template_name="account/password_reset.html",
+    email_template_name="account/password_reset_email.txt",
+    subject_template_name="account/password_reset_subject.txt",
+)
+reset_asked = django_views.PasswordResetDoneView.as_view(
+    template_name="account/password_reset_done.html"
+)
+reset_password = django_views.PasswordResetConfirmView.as_view(
+    template_name="account/password_reset_confirm.html"
+)
+password_was_reset = django_views.PasswordResetCompleteView.as_view(
+    template_name="account/password_reset_complete.html"
+)
+
+
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    try:
+        invitation = people.invitation_by_token(token)
+        if isinstance(request.user, User):
+            return _join_as(request, request.user, invitation)
+        return _join_anew(request, invitation)
+    except (Closed, NotAllowed) as refusal:
+        context = {"why": refusal.message}
+        status = 410 if isinstance(refusal, Closed) else 404
+        return render(request, "account/no_invitation.html", context, status=status)
+
+
+def _join_as(request: HttpRequest, user: User, invitation: Invitation) -> HttpResponse:
+    if request.method == "POST":
+        return _welcome(people.join(token=invitation.token, user=user))
+    return render(request, "account/join.html", {"invitation": invitation})
+
+
+def _join_anew(request: HttpRequest, invitation: Invitation) -> HttpResponse:
+    form = JoinForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            user = people.accept_invitation(token=invitation.token, **form.cleaned_data)
+        except Refused as refusal:
+            form.add_error("email", refusal.message)
+        else:
+            login(request, user, backend=settings.AUTHENTICATION_BACKENDS[-1])
+            return _welcome(user.memberships.select_related("study").get(study=invitation.study))
+    return render(request, "account/join.html", {"invitation": invitation, "form": form})
+
+
+def _welcome(membership: Membership) -> HttpResponse:
+    if membership.role == Role.RATER:
+        return redirect("consent", slug=membership.study.slug)
+    return redirect("home")

@@ -1,0 +1,185 @@
+"""A rater's pages: home, consent, the page of a HIT, and what follows it."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from hits.models import Assignment, Consent, Participation, Role, Study, User
+from hits.pipeline import people
+from hits.pipeline.draw import draw
+from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
+from hits.views.access import desks, user_of
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A study as its rater's home shows it."""
+
+    study: Study
+    participation: Participation | None
+    open_page: Assignment | None
+    has_agreed: bool
+
+    @property
+    def can_go_on(self) -> bool:
+        return self.study.state == Study.State.OPEN
+
+    @property
+    def answered(self) -> int:
+        """How many questions of the open page have an answer so far."""
+        draft = self.open_page.draft if self.open_page else {}
+        return len({name.split("-")[0] for name in draft if not name.endswith(("-ms", "-problem"))})
+
+    @property
+    def answers_today(self) -> int:
+        if self.participation is None or self.participation.day != timezone.localdate():
+            return 0
+        return self.participation.judgments_that_day
+
+
+@login_required
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    user = user_of(request)
+    theirs = desks(user)
+    if not theirs["may_rate"] and (theirs["may_research"] or theirs["may_review"]):
+        return redirect("research" if theirs["may_research"] else "review")
+    works = _works(user)
+    taken_part = [work.participation for work in works if work.participation]
+    return render(
+        request,
+        "account/home.html",
+        {
+            **theirs,
+            "works": works,
+            "next": _next_thing(works),
+            "answers_today": sum(work.answers_today for work in works),
+            "answers": sum(each.judgments_done for each in taken_part),
+            "pages": sum(each.pages_done for each in taken_part),
+        },
+    )
+
+
+def _works(user: User) -> list[Work]:
+    person_id = people.account_of(user).person_id
+    studies = Study.objects.of(user, Role.RATER).select_related("version")
+    in_force = Consent.objects.filter(
+        participation__person_id=person_id, withdrawn_at__isnull=True
+    ).values_list("participation__study_id", "version__number")
+    agreed = dict(in_force)
+    theirs = {each.study_id: each for each in Participation.objects.filter(person_id=person_id)}
+    leased = Assignment.objects.filter(
+        person_id=person_id, state=Assignment.State.OPEN, lease_until__gt=timezone.now()
+    )
+    open_pages = {page.study_id: page for page in leased}
+    return [
+        Work(
+            study=study,
+            participation=theirs.get(study.pk),
+            open_page=open_pages.get(study.pk),
+            has_agreed=agreed.get(study.pk, 0) >= study.version.consent_number,
+        )
+        for study in studies.exclude(state=Study.State.DRAFT)
+        if study.version is not None
+    ]
+
+
+def _next_thing(works: list[Work]) -> Work | None:
+    """An open page first, then a study that goes on, then one that waits for consent."""
+    ranked = [
+        [work for work in works if work.open_page],
+        [work for work in works if work.can_go_on and work.has_agreed],
+        [work for work in works if work.can_go_on],
+    ]
+    return next((found[0] for found in ranked if found), None)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def consent(request: HttpRequest, slug: str) -> HttpResponse:
+    study = _study(request, slug)
+    account = people.account_of(user_of(request))
+    if request.method == "POST":
+        people.give_consent(study=study, account=account)
+        return _draw_and_show(request, study, instructions=True)
+    participation = Participation.objects.filter(study=study, person_id=account.person_id).first()
+    assert study.version is not None
+    return render(
+        request,
+        "account/consent.html",
+        {
+            "study": study,
+            "has_agreed": participation is not None and participation.has_agreed_to(study.version),
+        },
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
+    study = _study(request, slug)
+    if request.method == "POST":
+        people.withdraw(study=study, account=people.account_of(user_of(request)))
+        messages.success(request, f"You have withdrawn from {study.name}.")
+        return redirect("home")
+    return render(request, "account/withdraw.html", {"study": study})
+
+
+@login_required
+@require_POST
+def next_page(request: HttpRequest, slug: str) -> HttpResponse:
+    return _draw_and_show(request, _study(request, slug))
+
+
+def _draw_and_show(
+    request: HttpRequest, study: Study, *, instructions: bool = False
+) -> HttpResponse:
+    account = people.account_of(user_of(request))
+    try:
+        assignment = draw(study=study, account=account)
+    except NotAllowed as refusal:
+        if _must_agree_first(study, account.person_id):
+            return redirect("consent", slug=study.slug)
+        messages.error(request, refusal.message)
+    except (NothingLeft, Closed) as refusal:
+        messages.warning(request, refusal.message)
+    else:
+        address = reverse("page", kwargs={"key": assignment.key})
+        return redirect(f"{address}?first" if instructions else address)
+    return redirect("home")
+
+
+def _must_agree_first(study: Study, person_id: int) -> bool:
+    participation = Participation.objects.filter(study=study, person_id=person_id).first()
+    assert study.version is not None
+    return participation is None or not participation.has_agreed_to(study.version)
+
+
+@login_required
+@require_GET
+def page_done(request: HttpRequest, key: UUID) -> HttpResponse:
+    user = user_of(request)
+    assignment = get_object_or_404(
+        Assignment.objects.select_related("study__version"),
+        key=key,
+        account__user=user,
+        state=Assignment.State.SUBMITTED,
+    )
+    participation = Participation.objects.get(
+        study=assignment.study_id, person=assignment.person_id
+    )
+    work = Work(assignment.study, participation, open_page=None, has_agreed=True)
+    return render(request, "work/done.html", {"assignment": assignment, "work": work})
+
+
+def _study(request: HttpRequest, slug: str) -> Study:
+    """A study this person rates in, once it has been opened."""
+    studies = Study.objects.of(user_of(request), Role.RATER).select_related("version")
+    return get_object_or_404(studies.exclude(state=Study.State.DRAFT), slug=slug)

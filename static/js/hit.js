@@ -1,0 +1,336 @@
+// The page of a HIT. It is a plain form that works without this; here it learns to show one
+// question at a time, to be answered by keys, to undo, to save itself and to count time.
+
+import { Autosave } from "./hit/autosave.js";
+import { Clock } from "./hit/clock.js";
+import { announce, clockTime, showSaving, watchLease } from "./hit/notices.js";
+import { closeLarge, fetchAhead, toggleLarge, watchForBroken } from "./hit/pictures.js";
+import { showProgress } from "./hit/progress.js";
+import { Question } from "./hit/question.js";
+import { closeSheet, openSheet, toggleSheet, watchSheets } from "./hit/sheets.js";
+import { submitAnswers } from "./hit/submit.js";
+import { bindKeys, isTyping } from "./keys.js";
+
+const LOOK_AT_IT = 110;
+const SETTLING = 400;
+
+const find = (id) => document.getElementById(id);
+const form = find("answers");
+const questions = [...form.querySelectorAll(".question")].map((each) => new Question(each));
+const undoable = [];
+const clock = new Clock();
+const autosave = new Autosave(form, { beforeSave: () => clock.tick(), onState: showSaving });
+
+let current = 0;
+let advancing = null;
+let advancedAt = -Infinity;
+let scrolledByUs = 0;
+let pressing = false;
+let asked = false;
+
+// Moving about
+
+const isOneAtATime = () => form.dataset.view === "one";
+
+function goTo(index, { focus = true, scroll = true } = {}) {
+  stopAdvancing();
+  closeLarge();
+  current = Math.max(0, Math.min(index, questions.length - 1));
+  const { element, time } = questions[current];
+  clock.moveTo(time);
+  fetchAhead(questions, current);
+  showCurrent();
+  if (focus) element.focus({ preventScroll: true });
+  if (scroll) bringUp(element);
+}
+
+function stopAdvancing() {
+  clearTimeout(advancing);
+  advancing = null;
+}
+
+function bringUp(element) {
+  scrolledByUs = performance.now();
+  if (isOneAtATime()) window.scrollTo(0, 0);
+  else element.scrollIntoView({ block: "start" });
+}
+
+function showCurrent() {
+  questions.forEach(({ element }, index) => {
+    element.hidden = isOneAtATime() && index !== current;
+    element.classList.toggle("is-current", index === current);
+  });
+  find("dots").classList.remove("is-open");
+  find("where").setAttribute("aria-expanded", "false");
+  showProgress(questions, current, { asked });
+}
+
+function next() {
+  stopAdvancing();
+  const question = questions[current];
+  const [part] = question.missing();
+  if (part && part !== question.parts[0]) {
+    askFor(question, part);
+  } else if (current + 1 < questions.length) {
+    goTo(current + 1);
+  } else {
+    finish();
+  }
+}
+
+function finish() {
+  const first = questions.findIndex((question) => !question.isComplete);
+  if (first === -1) {
+    announce(`All ${questions.length} questions are answered. Submit them.`);
+    find("submit").focus({ preventScroll: true });
+    return;
+  }
+  asked = true;
+  announce(find("missing")?.textContent ?? "");
+  goTo(first);
+}
+
+function askFor(question, part) {
+  const text =
+    part.dataset.field === "other" ? "Say what else." : "Choose at least one, then go on.";
+  question.setErrors({ [part.dataset.field]: text });
+  const target = part.querySelector("input, textarea");
+  target.focus({ preventScroll: true });
+  part.scrollIntoView({ block: "nearest" });
+  announce(text);
+}
+
+function toggleView() {
+  form.dataset.view = isOneAtATime() ? "all" : "one";
+  form.elements.view.value = form.dataset.view;
+  showViewButton();
+  goTo(current);
+  autosave.changed();
+}
+
+function showViewButton() {
+  find("view").firstElementChild.textContent = isOneAtATime()
+    ? `All ${questions.length}`
+    : "One at a time";
+}
+
+// Answering
+
+form.addEventListener("input", (event) => {
+  const element = event.target.closest(".question");
+  if (!element) return;
+  const question = questions.find((each) => each.element === element);
+  advancedAt = -Infinity;
+  remember(question, event.target);
+  question.clearErrors();
+  form.elements.device.value = device();
+  autosave.changed();
+  showProgress(questions, current, { asked });
+  if (event.target.type === "radio") answered(question);
+  else if (event.target.matches(":checked")) reveal(question, event.target);
+});
+
+function remember(question, input) {
+  const last = undoable.at(-1);
+  const typingOn = isTyping(input) && last?.input === input;
+  if (!typingOn) undoable.push({ question, input, before: question.known });
+  question.known = question.values();
+  find("undo").disabled = false;
+}
+
+// A complete answer moves on, but not when somebody walks through the choices with Tab, Space
+// and the arrows, nor under the pointer of somebody who has the whole list in sight.
+function answered(question) {
+  if (!question.opensNothing) {
+    reveal(question, question.parts[0]);
+  } else if (pressing || (isOneAtATime() && lastMeans !== "keyboard")) {
+    advancing = setTimeout(advance, LOOK_AT_IT);
+  }
+}
+
+function advance() {
+  next();
+  advancedAt = performance.now();
+}
+
+// Enter, pressed out of habit after an answer that has moved on by itself, skips nothing.
+function nextByKey() {
+  if (performance.now() - advancedAt > SETTLING) next();
+}
+
+// What a choice opened is brought into sight, as little as will do: all of it for the keys, its
+// beginning for the pointer.
+function reveal(question, opener) {
+  const from = opener.closest("[data-field]");
+  const opened = from && [...from.querySelectorAll("[data-when]")].find((part) => question.isOpen(part));
+  const target = lastMeans === "keyboard" ? opened : opened?.querySelector("label");
+  target?.scrollIntoView({ block: "nearest" });
+}
+
+function press(key) {
+  if (openSheet()) return false;
+  if (advancing) advance();
+  const option = questions[current].optionFor(key);
+  if (!option) return false;
+  pressing = true;
+  if (option.type === "radio" && option.checked) answered(questions[current]);
+  else option.click();
+  pressing = false;
+  return true;
+}
+
+function undo() {
+  const step = undoable.pop();
+  find("undo").disabled = undoable.length === 0;
+  if (!step) return;
+  step.question.restore(step.before);
+  goTo(questions.indexOf(step.question));
+  autosave.changed();
+  announce(`Undone: question ${step.question.position}.`);
+}
+
+function reportProblem() {
+  const { problem } = questions[current];
+  problem.open = !problem.open;
+  if (problem.open) problem.querySelector("textarea").focus();
+}
+
+watchForBroken(questions, (question) => {
+  if (!question.broken.checked) question.broken.click();
+  question.problem.open = true;
+  goTo(questions.indexOf(question) + 1);
+});
+
+// What the person uses
+
+const used = new Set();
+let lastMeans = "pointer";
+
+addEventListener("pointerdown", (event) => {
+  lastMeans = event.pointerType === "touch" ? "touch" : "pointer";
+}, true);
+addEventListener("keydown", () => (lastMeans = "keyboard"), true);
+
+function device() {
+  used.add(lastMeans);
+  return used.size > 1 ? "mixed" : lastMeans;
+}
+
+// Submitting
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  clock.tick();
+  submitAnswers({ form, button: find("submit"), autosave, onErrors: showErrors });
+});
+
+function showErrors(errors) {
+  const byPosition = new Map();
+  for (const [name, text] of Object.entries(errors)) {
+    const [, position, field] = name.match(/^q(\d+)-(.+)$/) ?? [];
+    if (position) byPosition.set(Number(position), { ...byPosition.get(Number(position)), [field]: text });
+  }
+  for (const question of questions) question.setErrors(byPosition.get(question.position) ?? {});
+  const first = questions.findIndex(({ position }) => byPosition.has(position));
+  if (first !== -1) goTo(first);
+}
+
+// Keys, buttons, sheets
+
+function focusCurrent() {
+  questions[current].element.focus({ preventScroll: true });
+}
+
+function closeAll() {
+  const closed = [closeSheet(), closeLarge()];
+  if (closed.includes(true)) focusCurrent();
+}
+
+const onControl = (event) => event.target.closest?.("a, button, summary") !== null;
+
+const commands = {
+  ArrowRight: nextByKey,
+  ArrowLeft: () => goTo(current - 1),
+  Enter: (event) => {
+    if (onControl(event)) return false;
+    if (openSheet()) closeAll();
+    else nextByKey();
+  },
+  u: undo,
+  z: () => toggleLarge(questions[current]),
+  i: () => toggleSheet("instructions"),
+  p: reportProblem,
+  a: toggleView,
+  "?": () => toggleSheet("keys"),
+};
+
+const everyKey = new Proxy(commands, {
+  get: (target, key) => (event) => press(key) || (target[key] ? target[key](event) : false),
+});
+bindKeys(everyKey, { enabled: () => find("keys-on").checked });
+
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    closeAll();
+    if (isTyping(event.target)) focusCurrent();
+  }
+  if (event.key === "Enter" && (event.repeat || event.target.matches?.("input"))) {
+    event.preventDefault();
+    if (!event.repeat && isTyping(event.target)) next();
+  }
+});
+
+form.addEventListener("click", (event) => {
+  const link = event.target.closest('a[href^="#q"]');
+  if (link) {
+    event.preventDefault();
+    goTo(Number(link.hash.slice(2)) - 1);
+  }
+  if (event.target.closest(".stage:not(.is-broken) img, [data-action=enlarge]")) {
+    noteQuestionOf(event.target);
+    toggleLarge(questions[current]);
+  }
+});
+
+for (const button of document.querySelectorAll("[data-action=close]")) {
+  button.addEventListener("click", closeAll);
+}
+find("back").addEventListener("click", () => goTo(current - 1));
+find("next").addEventListener("click", next);
+find("undo").addEventListener("click", undo);
+find("view").addEventListener("click", toggleView);
+find("where").addEventListener("click", () => {
+  const isOpen = find("dots").classList.toggle("is-open");
+  find("where").setAttribute("aria-expanded", String(isOpen));
+});
+
+// With all questions in sight, the current one is the one that is read or touched.
+
+function noteQuestionOf(target) {
+  const element = target.closest?.(".question");
+  const index = questions.findIndex((question) => question.element === element);
+  if (index !== -1 && index !== current) goTo(index, { focus: false, scroll: false });
+}
+
+form.addEventListener("focusin", (event) => noteQuestionOf(event.target));
+form.addEventListener("pointerdown", (event) => noteQuestionOf(event.target));
+addEventListener("scroll", () => {
+  if (isOneAtATime() || performance.now() - scrolledByUs < 300) return;
+  const line = innerHeight * 0.4;
+  const read = questions.find(({ element }) => element.getBoundingClientRect().bottom > line);
+  if (read) noteQuestionOf(read.element);
+}, { passive: true });
+
+// Start where the person left off.
+
+for (const time of document.querySelectorAll("time[datetime]")) {
+  time.textContent = clockTime(new Date(time.dateTime));
+}
+for (const control of document.querySelectorAll("#back, #next, #undo, #view, #where, [data-action]")) {
+  control.hidden = false;
+}
+showViewButton();
+watchLease();
+const firstOpen = questions.findIndex((question) => !question.isComplete);
+goTo(firstOpen === -1 ? questions.length - 1 : firstOpen, { scroll: firstOpen > 0 });
+watchSheets();

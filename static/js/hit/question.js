@@ -1,0 +1,85 @@
+// One question of a page: what is answered, what is missing, and which keys answer it.
+// Parts are marked in the template: data-field names a part, data-required wants an answer,
+// data-when is the choice that opens it (and it lies within the part it is opened from).
+
+export class Question {
+  constructor(element) {
+    this.element = element;
+    this.position = Number(element.dataset.position);
+    this.image = element.querySelector(".stage img");
+    this.time = element.querySelector(`[name="q${this.position}-ms"]`);
+    this.broken = element.querySelector(`[name="q${this.position}-broken"]`);
+    this.problem = element.querySelector(".problem");
+    this.inputs = [...element.querySelectorAll("input, textarea, select")].filter(
+      (input) => input !== this.time,
+    );
+    this.parts = [...element.querySelectorAll("[data-required]")];
+    this.known = this.values();
+  }
+
+  values() {
+    return this.inputs.map((input) => ("checked" in input && isOption(input) ? input.checked : input.value));
+  }
+
+  restore(values) {
+    this.inputs.forEach((input, index) => {
+      if (isOption(input)) input.checked = values[index];
+      else input.value = values[index];
+    });
+    this.known = values;
+    if (this.broken.checked) this.problem.open = true;
+  }
+
+  isOpen(part) {
+    for (let each = part; each && each !== this.element; each = each.parentElement) {
+      const opener = each.dataset.when;
+      if (opener && !this.element.querySelector(`${opener}:checked`)) return false;
+    }
+    return true;
+  }
+
+  // The parts that still want an answer, in order.
+  missing() {
+    if (this.broken.checked) return [];
+    return this.parts.filter((part) => this.isOpen(part) && !isAnswered(part));
+  }
+
+  get isComplete() {
+    return this.missing().length === 0;
+  }
+
+  get opensNothing() {
+    return this.parts.filter((part) => this.isOpen(part)).length === 1;
+  }
+
+  optionFor(key) {
+    return this.inputs.find(
+      (input) => input.dataset.key === key && this.isOpen(input.closest("[data-field]")),
+    );
+  }
+
+  setErrors(errors) {
+    this.clearErrors();
+    for (const [field, text] of Object.entries(errors)) {
+      const part = this.element.querySelector(`[data-field="${field}"]`) ?? this.parts[0];
+      const line = document.createElement("p");
+      line.className = "error";
+      line.textContent = text;
+      part.querySelector("legend, label").after(line);
+    }
+  }
+
+  clearErrors() {
+    for (const line of this.element.querySelectorAll(".error")) line.remove();
+  }
+}
+
+const isOption = (input) => input.type === "radio" || input.type === "checkbox";
+
+// A part's own inputs are those not in a part inside it.
+function isAnswered(part) {
+  const own = [...part.querySelectorAll("input, textarea")].filter(
+    (input) => input.closest("[data-field]") === part,
+  );
+  return own.some((input) => (isOption(input) ? input.checked : input.value.trim() !== ""));
+}

@@ -1,0 +1,429 @@
+"""The page of a HIT as a person meets it, in a real browser on the real pipeline."""
+
+import re
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, Route, expect
+
+from hits.models import Account, Assignment, Judgment, Study
+from hits.pipeline.draw import draw
+from tests import making
+from tests.browser.conftest import Visitor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+QUESTIONS = 6
+
+
+@pytest.fixture
+def study() -> Study:
+    return making.study(making.corpus(images=12), settings={"candidates_a_page": 4}, pay="0.65")
+
+
+@pytest.fixture
+def account(study: Study) -> Account:
+    return making.rater(study)
+
+
+@pytest.fixture
+def assignment(study: Study, account: Account) -> Assignment:
+    return draw(study=study, account=account)
+
+
+@pytest.fixture
+def page(visitor: Visitor, account: Account, assignment: Assignment) -> Page:
+    return show(visitor(account.user), assignment)
+
+
+def show(context: Any, assignment: Assignment, **options: Any) -> Page:
+    page: Page = context.new_page()
+    page.goto(f"/work/{assignment.key}/", **options)
+    return page
+
+
+def current(page: Page) -> int:
+    shown = page.locator(".question.is-current").get_attribute("data-position")
+    return int(shown or 0)
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def saved(page: Page, assignment: Assignment, field: str) -> list[str]:
+    """What the server has of a field, as soon as it has it and the page says so."""
+    for _ in range(100):
+        assignment.refresh_from_db()
+        if field in assignment.draft:
+            expect(page.locator("#saved")).to_have_text(re.compile(r"Saved \d\d:\d\d"))
+            return list(assignment.draft[field])
+        page.wait_for_timeout(50)
+    raise AssertionError(f"{field} was not saved")
+
+
+def test_a_whole_page_is_done_by_keyboard_alone(page: Page, assignment: Assignment) -> None:
+    press(page, "1", "4")
+    expect(page.locator("#q3")).to_be_visible()
+    press(page, "2", "q", "Enter")
+    press(page, "3", "e")
+    page.locator("#q4 .part-c").wait_for()
+    press(page, page.locator("#q4 [value=age]").get_attribute("data-key") or "", "ArrowRight")
+    press(page, "1")
+    expect(page.locator("#q6")).to_be_visible()
+    press(page, "4")
+    expect(page.locator("#submit")).to_be_focused()
+    press(page, "Enter")
+    page.wait_for_url("**/done/")
+    answers = dict(Judgment.objects.values_list("slot__position", "answer"))
+    assert answers == {
+        1: {"choice": "yes"},
+        2: {"choice": "no"},
+        3: {"choice": "partial_yes", "reasons": ["absent"]},
+        4: {"choice": "mostly_no", "reasons": ["wrong"], "errors": ["age"]},
+        5: {"choice": "yes"},
+        6: {"choice": "no"},
+    }
+    assignment.refresh_from_db()
+    assert assignment.device == "keyboard"
+
+
+def test_fast_keys_answer_one_question_each(page: Page, assignment: Assignment) -> None:
+    press(page, "1", "1", "4", "1")
+    assert [saved(page, assignment, f"q{n}-choice") for n in (4, 3, 2, 1)] == [
+        ["yes"],
+        ["no"],
+        ["yes"],
+        ["yes"],
+    ]
+
+
+def test_enter_after_an_answer_that_moved_on_skips_nothing(page: Page) -> None:
+    press(page, "1", "Enter")
+    expect(page.locator("#q2")).to_be_visible()
+    press(page, "Enter")
+    assert current(page) == 2
+
+
+def test_a_middle_choice_stays_and_asks_for_its_reasons(page: Page) -> None:
+    expect(page.locator("#q1 .part-b")).to_be_hidden()
+    press(page, "2")
+    expect(page.locator("#q1 .part-b")).to_be_visible()
+    expect(page.locator("#q1 .part-c")).to_be_hidden()
+    press(page, "Enter")
+    expect(page.locator("#q1 .error")).to_have_text("Choose at least one, then go on.")
+    assert current(page) == 1
+    press(page, "e")
+    expect(page.locator("#q1 .part-c")).to_be_visible()
+
+
+def test_what_opens_moves_nothing_above_it(page: Page) -> None:
+    choice = page.locator("#q1 .choice").nth(3)
+    before = choice.bounding_box()
+    page.locator("#q1 .choice").nth(1).click()
+    expect(page.locator("#q1 .part-b")).to_be_visible()
+    assert choice.bounding_box() == before
+
+
+def test_undo_takes_the_last_answer_back_and_goes_to_it(page: Page) -> None:
+    press(page, "1")
+    expect(page.locator("#q2")).to_be_visible()
+    press(page, "4")
+    expect(page.locator("#q3")).to_be_visible()
+    press(page, "u")
+    expect(page.locator("#q2")).to_be_visible()
+    expect(page.locator("#q2 input[type=radio]:checked")).to_have_count(0)
+    press(page, "u")
+    expect(page.locator("#q1 input[type=radio]:checked")).to_have_count(0)
+    expect(page.locator("#undo")).to_be_disabled()
+
+
+def test_walking_through_the_choices_with_the_arrows_stays(page: Page) -> None:
+    page.locator("#q1 input[type=radio]").first.focus()
+    press(page, "Space", "ArrowUp")
+    expect(page.locator("#q1 [value=no]")).to_be_checked()
+    page.wait_for_timeout(300)
+    assert current(page) == 1
+
+
+def test_a_closed_tab_loses_nothing(visitor: Visitor, page: Page, assignment: Assignment) -> None:
+    press(page, "1", "4", "1")
+    page.close(run_before_unload=True)
+    again = show(page.context, assignment)
+    expect(again.locator("#q4")).to_be_visible()
+    assert current(again) == 4
+    expect(again.locator("#q3 [value=yes]")).to_be_checked()
+    expect(again.locator("#saved")).to_have_text(re.compile("Saved"))
+
+
+def test_submit_waits_for_the_last_answer_and_names_what_is_missing(page: Page) -> None:
+    for position in (1, 3, 5, 6):
+        page.locator("#dots a").nth(position - 1).click()
+        press(page, "1")
+    expect(page.locator("#submit")).to_be_disabled()
+    expect(page.locator("#missing")).to_have_text("2 answers missing: 2, 4")
+    page.locator("#missing a").last.click()
+    expect(page.locator("#q4")).to_be_visible()
+    press(page, "1")
+    page.locator("#missing a").click()
+    press(page, "1")
+    expect(page.locator("#submit")).to_be_enabled()
+    expect(page.locator("#missing")).to_have_count(0)
+
+
+def test_a_failing_network_is_said_and_saving_goes_on_by_itself(
+    page: Page, assignment: Assignment
+) -> None:
+    page.route("**/save", lambda route: route.abort())
+    press(page, "1")
+    expect(page.locator("#saving")).to_contain_text("Not saved yet, trying again")
+    with page.expect_event("dialog") as warning:
+        page.evaluate("setTimeout(() => (location.href = '/'))")
+    assert warning.value.type == "beforeunload"
+    warning.value.dismiss()
+    page.unroute("**/save")
+    assert saved(page, assignment, "q1-choice") == ["yes"]
+    expect(page.locator("#saving")).to_have_count(0)
+
+
+def test_an_answer_that_never_came_back_is_saved_again(page: Page, assignment: Assignment) -> None:
+    def lose_the_answer(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/save", lose_the_answer, times=1)
+    press(page, "1")
+    assert saved(page, assignment, "q1-choice") == ["yes"]
+
+
+def test_an_older_window_is_told_to_load_the_newer_answers(
+    page: Page, assignment: Assignment
+) -> None:
+    other = show(page.context, assignment)
+    press(other, "4")
+    saved(other, assignment, "q1-choice")
+    page.bring_to_front()
+    press(page, "1")
+    expect(page.locator("#saving")).to_contain_text("saved from another window")
+    page.get_by_role("link", name="Load the newer answers").click()
+    expect(page.locator("#q1 [value=no]")).to_be_checked()
+
+
+def test_answers_survive_being_logged_out(
+    page: Page, account: Account, assignment: Assignment
+) -> None:
+    cookies = page.context.cookies()
+    page.context.clear_cookies()
+    press(page, "1")
+    expect(page.locator("#saving")).to_contain_text("you are logged out")
+    login = next(cookie for cookie in cookies if cookie["name"] == "sessionid")
+    page.context.add_cookies([{"name": "sessionid", "value": login["value"], "url": page.url}])
+    assert saved(page, assignment, "q1-choice") == ["yes"]
+
+
+def test_a_refused_submission_shows_where_and_loses_nothing(page: Page) -> None:
+    page.route(
+        "**/submit", lambda route: route.fulfill(status=422, json={"errors": {"q3-choice": "No."}})
+    )
+    press(page, *"111111")
+    expect(page.locator("#submit")).to_be_enabled()
+    page.locator("#submit").click()
+    expect(page.locator("#q3 .error")).to_have_text("No.")
+    expect(page.locator("#q3 [value=yes]")).to_be_checked()
+    assert current(page) == 3
+
+
+def test_a_broken_image_can_be_reported_instead_of_answered(
+    visitor: Visitor, account: Account, assignment: Assignment
+) -> None:
+    context = visitor(account.user)
+    context.route("**/images/*", lambda route: route.abort())
+    page = show(context, assignment)
+    page.get_by_role("button", name="Report it and go on").click()
+    expect(page.locator("#q2")).to_be_visible()
+    expect(page.locator("#dots a").first).to_have_attribute("aria-label", "Question 1, answered")
+    assert saved(page, assignment, "q1-broken") == ["1"]
+
+
+def test_a_problem_is_kept_with_the_answer(page: Page, assignment: Assignment) -> None:
+    press(page, "p")
+    page.keyboard.type("1 is odd")
+    press(page, "Escape", "1")
+    expect(page.locator("#q2")).to_be_visible()
+    assert saved(page, assignment, "q1-problem") == ["1 is odd"]
+
+
+def test_an_image_enlarges_in_place_and_closes_with_escape(page: Page) -> None:
+    image = page.locator("#q1 .stage img")
+    before = image.bounding_box()
+    press(page, "z")
+    large = image.bounding_box()
+    assert large is not None
+    assert (large["width"], large["height"]) == (1280, 800)
+    press(page, "Escape")
+    assert image.bounding_box() == before
+
+
+def test_nothing_moves_when_an_image_loads(
+    visitor: Visitor, account: Account, assignment: Assignment
+) -> None:
+    waiting: list[Route] = []
+    context = visitor(account.user, width=360, height=740)
+    context.route("**/images/*", lambda route: waiting.append(route))
+    page = show(context, assignment, wait_until="domcontentloaded")
+    choice = page.locator("#q1 .choice").first
+    expect(page.locator("#next")).to_be_visible()
+    before = choice.bounding_box()
+    for route in waiting:
+        route.continue_()
+    expect(page.locator("#q1 .stage img")).to_have_js_property("naturalWidth", 64)
+    assert choice.bounding_box() == before
+
+
+def test_the_next_images_are_there_before_they_are_asked_for(page: Page) -> None:
+    expect(page.locator("#q4")).to_be_hidden()
+    expect(page.locator("#q4 .stage img")).to_have_js_property("naturalWidth", 64)
+
+
+def test_all_questions_can_be_shown_at_once_and_it_is_remembered(
+    page: Page, assignment: Assignment
+) -> None:
+    expect(page.locator(".question:visible")).to_have_count(1)
+    with page.expect_response("**/save"):
+        press(page, "a")
+    expect(page.locator(".question:visible")).to_have_count(QUESTIONS)
+    page.reload()
+    expect(page.locator(".question:visible")).to_have_count(QUESTIONS)
+    press(page, "1", "4")
+    expect(page.locator("#q2 [value=no]")).to_be_checked()
+
+
+def milliseconds(page: Page, position: int) -> int:
+    return int(page.locator(f"[name=q{position}-ms]").input_value())
+
+
+@pytest.fixture
+def timed(visitor: Visitor, account: Account, assignment: Assignment) -> Page:
+    page = visitor(account.user).new_page()
+    page.clock.install()
+    page.goto(f"/work/{assignment.key}/")
+    expect(page.locator("#next")).to_be_visible()
+    return page
+
+
+def test_time_goes_to_the_question_in_sight(timed: Page) -> None:
+    timed.clock.run_for(5_000)
+    press(timed, "ArrowRight")
+    timed.clock.run_for(3_000)
+    press(timed, "ArrowRight")
+    assert 4_900 < milliseconds(timed, 1) < 6_500
+    assert 2_900 < milliseconds(timed, 2) < 4_500
+
+
+def test_time_stops_a_minute_after_the_last_sign_of_a_person(timed: Page) -> None:
+    timed.clock.run_for(600_000)
+    press(timed, "ArrowRight")
+    assert 59_000 < milliseconds(timed, 1) < 61_500
+
+
+def test_time_in_a_hidden_tab_does_not_count(timed: Page) -> None:
+    hide = """state => {
+        Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    timed.clock.run_for(2_000)
+    timed.evaluate(hide, "hidden")
+    timed.clock.run_for(30_000)
+    timed.evaluate(hide, "visible")
+    timed.clock.run_for(2_000)
+    press(timed, "ArrowRight")
+    assert 3_900 < milliseconds(timed, 1) < 6_000
+
+
+def test_keys_answer_nothing_behind_the_instructions(page: Page) -> None:
+    press(page, "i", "1")
+    expect(page.get_by_role("region", name="Instructions")).to_be_focused()
+    press(page, "Escape")
+    expect(page.locator("#q1 input:checked")).to_have_count(0)
+    press(page, "1")
+    expect(page.locator("#q2")).to_be_visible()
+
+
+def test_the_end_of_the_lease_is_said_before_it_comes(timed: Page) -> None:
+    timed.clock.run_for(56 * 60_000)
+    expect(timed.locator("#time")).to_contain_text("5 more minutes")
+    timed.clock.run_for(5 * 60_000)
+    expect(timed.locator("#time")).to_contain_text("time for this page is over")
+
+
+def test_giving_a_page_back_asks_once_in_the_page(page: Page, assignment: Assignment) -> None:
+    page.locator("#give-back summary").click()
+    page.get_by_role("button", name="Give this page back").click()
+    expect(page.get_by_role("status")).to_have_text("You gave the page back.")
+    assignment.refresh_from_db()
+    assert assignment.state == Assignment.State.RETURNED
+
+
+def test_without_script_the_form_opens_its_parts_and_submits(
+    visitor: Visitor, account: Account, assignment: Assignment
+) -> None:
+    page = show(visitor(account.user, java_script_enabled=False), assignment)
+    expect(page.locator(".question:visible")).to_have_count(QUESTIONS)
+    for position in range(1, QUESTIONS):
+        page.locator(f"#q{position} .choice").first.click()
+    page.locator("#submit").click()
+    expect(page.locator("#q6 .error")).to_have_text("Choose one of the four answers.")
+    expect(page.locator("#q6 .part-b")).to_be_hidden()
+    page.locator("#q6 .choice").nth(1).click()
+    page.locator("#q6 .part-b .choice").nth(2).click()
+    page.locator("#q6 .part-c .choice").first.click()
+    page.locator("#submit").click()
+    expect(page.get_by_role("status")).to_contain_text("Your answers are stored")
+    assert Judgment.objects.filter(answer__errors=["quantity"]).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "scheme"),
+    [(360, 740, "dark"), (768, 1024, "light"), (1440, 900, "light"), (1440, 900, "dark")],
+)
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(
+    visitor: Visitor,
+    account: Account,
+    assignment: Assignment,
+    width: int,
+    height: int,
+    scheme: str,
+) -> None:
+    context = visitor(account.user, width=width, height=height, color_scheme=scheme)
+    page = show(context, assignment)
+    press(page, "1")
+    expect(page.locator("#q2")).to_be_visible()
+    press(page, "2", "e")
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.locator("#instructions summary").click()
+    assert violations(page) == []
+    press(page, "Escape", "ArrowRight", "a")
+    assert violations(page) == []
+
+
+def violations(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [f"{each['id']}: {[node['html'] for node in each['nodes']]}" for each in found]
+
+
+@pytest.mark.parametrize("path", ["/", "/login/", "/password/", "consent", "withdraw", "join"])
+def test_axe_finds_nothing_on_the_pages_around_it(
+    visitor: Visitor, study: Study, account: Account, path: str
+) -> None:
+    is_public = path in {"/login/", "/password/", "join"}
+    if path == "join":
+        path = f"/join/{study.invitations.create(created_by=study.corpus.owner).token}/"
+    elif not path.startswith("/"):
+        path = f"/studies/{study.slug}/{path}/"
+    page = visitor(None if is_public else account.user, width=360, height=740).new_page()
+    page.goto(path)
+    expect(page.locator("h1")).to_have_count(1)
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
