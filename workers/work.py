@@ -3,16 +3,15 @@
 from typing import Any
 
 from hits.models import Corpus, Study, User
-from hits.pipeline import load
 from hits.pipeline.jobs import Progress, Work
+from hits.pipeline.load import load
 from hits.pipeline.open import open_study
 from hits.pipeline.release import release
 from workers.propose import propose_candidates
 
 
 def _import(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    corpus = Corpus.objects.get(slug=arguments["corpus"])
-    return load.load(corpus=corpus, progress=progress, **_rest(arguments, "corpus")).as_json()
+    return load(progress=progress, **arguments).as_json()
 
 
 def _propose(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -44,10 +43,6 @@ def _release(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
         tell=progress,
     )
     return {"release": made.pk}
-
-
-def _rest(arguments: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in arguments.items() if name not in names}
 
 
 WORK: dict[str, Work] = {

@@ -1,13 +1,14 @@
 """Jobs: long work is a row that says what was asked, how far it is and what came of it."""
 
+import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 
 import structlog
 from celery import current_app
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat, Now
 from django.utils import timezone
@@ -16,6 +17,7 @@ from hits.models import Corpus, Job, Study, User
 from hits.pipeline.errors import PipelineError
 
 LEASE = timedelta(seconds=60)
+BEAT_SECONDS = 1.0
 RING_AGAIN_AFTER = timedelta(seconds=30)
 MOST_ATTEMPTS = 5
 
@@ -31,32 +33,63 @@ class Lost(Exception):
 
 
 class Progress:
-    """What a job calls to say how far it is; keeps its lease and hears of a cancel."""
+    """What a job calls to say how far it is.
+
+    A thread with a connection of its own writes it down every second, keeps the lease and hears
+    of a cancel: work inside one long transaction, or inside a COPY, is seen as it goes.
+    """
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self._last = timezone.now()
+        self._told: dict[str, Any] = {}
+        self._lines: list[str] = []
+        self._stop: type[Cancelled] | type[Lost] | None = None
+        self._finished = threading.Event()
+        self._thread = threading.Thread(target=self._keep_writing, daemon=True)
 
     def __call__(self, done: int, total: int | None = None, message: str = "") -> None:
-        now = timezone.now()
-        if now - self._last < timedelta(seconds=1) and done != total:
-            return
-        self._last = now
-        values: dict[str, Any] = {"done": done, "lease_until": now + LEASE}
-        values |= {"total": total} if total is not None else {}
-        values |= {"message": message[:500]} if message else {}
-        if not self._mine().filter(cancel_asked=False).update(**values):
-            if self._mine().exists():
-                raise Cancelled
-            raise Lost
+        if self._stop is not None:
+            raise self._stop
+        told: dict[str, Any] = {"done": done}
+        told |= {"total": total} if total is not None else {}
+        told |= {"message": message[:500]} if message else {}
+        self._told |= told
 
     def say(self, line: str) -> None:
-        self._mine().update(
-            log=Concat("log", Value(line + "\n")), lease_until=timezone.now() + LEASE
-        )
+        self._lines.append(line)
 
-    def _mine(self) -> Any:
-        return Job.objects.filter(pk=self.job.pk, state="running", attempts=self.job.attempts)
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._finished.set()
+        self._thread.join()
+
+    def _keep_writing(self) -> None:
+        try:
+            while not self._finished.wait(BEAT_SECONDS):
+                try:
+                    self._write()
+                except DatabaseError as failure:
+                    log.warning("progress not written", job=self.job.pk, failure=str(failure))
+                    connection.close()
+            self._write()
+        finally:
+            connection.close()
+
+    def _write(self) -> None:
+        lines, self._lines = self._lines, []
+        mine = Job.objects.filter(pk=self.job.pk, state="running", attempts=self.job.attempts)
+        kept = mine.update(
+            lease_until=timezone.now() + LEASE,
+            log=Concat("log", Value("".join(f"{line}\n" for line in lines))),
+            **self._told,
+        )
+        if not kept:
+            self._stop = Lost
+        elif mine.filter(cancel_asked=True).exists():
+            self._stop = Cancelled
 
 
 Work = Callable[[dict[str, Any], Progress], dict[str, Any]]
@@ -122,7 +155,8 @@ def run(job_id: int, work: dict[str, Work]) -> None:
     if job is None:
         return
     try:
-        result = work[job.kind](job.arguments, Progress(job))
+        with Progress(job) as progress:
+            result = work[job.kind](job.arguments, progress)
     except Cancelled:
         _finish(job, "cancelled")
     except Lost:
