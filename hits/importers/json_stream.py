@@ -1,0 +1,83 @@
+"""JSON files of any size, one item of a list at a time."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import ijson
+
+from hits.importers.records import Bad, shown
+
+Open = Callable[[], IO[bytes]]
+
+CHUNK = 1 << 16
+LONGEST_WITHOUT_COMMA = 1 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_MAYBE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(
+    rb"\\(?:u(?P<pair>[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    rb"|u(?P<lone>[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+class MarkedSurrogates:
+    """A file in which half a surrogate pair reads as NUL, so that its text is refused.
+
+    The parser would put other characters in its place without a word.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._rest = file.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
+
+    def read(self, size: int = CHUNK) -> bytes:
+        if size == 0:
+            return b""
+        while chunk := self._file.read(max(size, CHUNK)):
+            buffer = self._rest + chunk
+            # An escape holds no comma, so that a cut behind one never parts a pair.
+            cut = buffer.rfind(b",") + 1
+            if cut == 0 and len(buffer) > LONGEST_WITHOUT_COMMA:
+                cut = len(buffer)
+            self._rest = buffer[cut:]
+            if cut:
+                return _mark(buffer[:cut])
+        last, self._rest = self._rest, b""
+        return _mark(last)
+
+
+def _mark(part: bytes) -> bytes:
+    if not _MAYBE_SURROGATE.search(part):
+        return part
+    return _ESCAPE.sub(lambda m: rb"\u0000" if m["lone"] else m[0], part)
+
+
+def items(open_file: Open, name: str) -> Iterator[tuple[str, Any]]:
+    """The items of a top-level list, each with its place: `annotations[17]`."""
+    with open_file() as file, broken_json_refused():
+        for index, item in enumerate(ijson.items(MarkedSurrogates(file), f"{name}.item")):
+            yield f"{name}[{index}]", item
+
+
+def events(file: IO[bytes]) -> Iterator[tuple[str, str, Any]]:
+    with broken_json_refused():
+        yield from ijson.parse(MarkedSurrogates(file))
+
+
+@contextmanager
+def broken_json_refused() -> Iterator[None]:
+    try:
+        yield
+    except (ijson.JSONError, UnicodeDecodeError) as fault:
+        raise Bad("not-json", f"The file is not readable as JSON: {_message(fault)}") from None
+
+
+def _message(fault: Exception) -> str:
+    """The parser says where in several lines, as bytes if the file is not UTF-8."""
+    text = fault.args[0] if fault.args else ""
+    if isinstance(text, bytes):
+        text = text.decode(errors="replace")
+    return shown(str(text).partition("\n")[0])

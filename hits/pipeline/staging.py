@@ -1,0 +1,328 @@
+"""Records of corpus files on their way into the tables: set down by COPY, then merged in SQL."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from django.db import connection
+
+from hits.importers.records import (
+    CaptionRecord,
+    ImageRecord,
+    Record,
+    Refusal,
+    RegionRecord,
+    shown,
+)
+from hits.pipeline.copying import copy_rows
+
+BATCH = 10_000
+MERGE_BATCH = 50_000
+Row = tuple[Any, ...]
+
+
+@dataclass
+class Count:
+    """What became of the items of one kind; `completed` ones had gaps that are filled now."""
+
+    added: int = 0
+    completed: int = 0
+    unchanged: int = 0
+    refused: int = 0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A temporary table: records of one kind, with the file and place each came from."""
+
+    kind: str
+    content: tuple[tuple[str, str], ...]
+
+    @property
+    def table(self) -> str:
+        return f"load_{self.kind}"
+
+    @property
+    def columns(self) -> list[str]:
+        return ["file", "place", "external_id", *(name for name, _ in self.content)]
+
+    def create(self) -> str:
+        columns = ", ".join(f"{name} {type_}" for name, type_ in self.content)
+        return f"""
+            CREATE TEMPORARY TABLE {self.table} (
+                n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, file integer NOT NULL,
+                place text NOT NULL, external_id text NOT NULL, {columns},
+                refused boolean NOT NULL DEFAULT false)
+        """
+
+
+IMAGES = Stage(
+    "image",
+    (
+        ("file_name", "text"),
+        ("folder", "text"),
+        ("split", "text"),
+        ("guessed", "boolean"),
+        ("width", "integer"),
+        ("height", "integer"),
+    ),
+)
+CAPTIONS = Stage("caption", (("image_id", "text"), ("text", "text")))
+REGIONS = Stage(
+    "region",
+    (
+        ("image_id", "text"),
+        ("category", "text"),
+        ("x", "float8"),
+        ("y", "float8"),
+        ("width", "float8"),
+        ("height", "float8"),
+        ("area", "float8"),
+    ),
+)
+STAGES = (IMAGES, CAPTIONS, REGIONS)
+
+_WHOLE_IMAGES = """
+    CREATE TEMPORARY TABLE load_image_whole AS
+    SELECT row_number() OVER (ORDER BY min(n)) AS n, external_id,
+           coalesce((array_agg(file_name ORDER BY n) FILTER (WHERE file_name <> ''))[1], '')
+               AS file_name,
+           coalesce((array_agg(split ORDER BY guessed, n) FILTER (WHERE split <> ''))[1], '')
+               AS split,
+           (array_agg(width ORDER BY n) FILTER (WHERE width IS NOT NULL))[1] AS width,
+           (array_agg(height ORDER BY n) FILTER (WHERE height IS NOT NULL))[1] AS height
+    FROM load_image WHERE NOT refused GROUP BY external_id
+"""
+_COMPLETE_IMAGES = """
+    UPDATE hits_image i
+    SET file_name = CASE WHEN i.file_name = '' THEN s.file_name ELSE i.file_name END,
+        split = CASE WHEN i.split = '' THEN s.split ELSE i.split END,
+        width = coalesce(i.width, s.width), height = coalesce(i.height, s.height)
+    FROM load_image_whole s
+    WHERE s.n > %(after)s AND s.n <= %(upto)s
+      AND i.corpus_id = %(corpus)s AND i.external_id = s.external_id
+      AND ((i.file_name = '' AND s.file_name <> '') OR (i.split = '' AND s.split <> '')
+           OR (i.width IS NULL AND s.width IS NOT NULL)
+           OR (i.height IS NULL AND s.height IS NOT NULL))
+"""
+_ADD_IMAGES = """
+    INSERT INTO hits_image (corpus_id, external_id, file_name, split, width, height)
+    SELECT %(corpus)s, external_id, file_name, split, width, height FROM load_image_whole s
+    WHERE s.n > %(after)s AND s.n <= %(upto)s ORDER BY s.n
+    ON CONFLICT (corpus_id, external_id) DO NOTHING
+"""
+_OTHER_FILE = """
+    s.file_name <> '' AND i.file_name <> ''
+    AND regexp_replace(s.file_name, '^.*/', '') <> regexp_replace(i.file_name, '^.*/', '')
+"""
+_OTHER_SPLIT = "s.split <> '' AND NOT s.guessed AND i.split <> '' AND s.split <> i.split"
+# What was judged under an id must stay what it was: the first to come is kept.
+_REFUSE_CHANGED_IMAGES = f"""
+    UPDATE load_image s SET refused = true FROM hits_image i
+    WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT s.refused
+      AND i.corpus_id = %(corpus)s AND i.external_id = s.external_id
+      AND (({_OTHER_FILE}) OR ({_OTHER_SPLIT}))
+    RETURNING s.file, s.place, s.external_id,
+      CASE WHEN {_OTHER_FILE} THEN 'file name' ELSE 'split' END,
+      CASE WHEN {_OTHER_FILE} THEN i.file_name ELSE i.split END,
+      CASE WHEN {_OTHER_FILE} THEN s.file_name ELSE s.split END
+"""
+
+
+def _refuse_without_image(stage: Stage) -> str:
+    return f"""
+        UPDATE {stage.table} s SET refused = true
+        WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT EXISTS (
+            SELECT FROM hits_image i
+            WHERE i.corpus_id = %(corpus)s AND i.external_id = s.image_id)
+        RETURNING s.file, s.place, s.external_id, s.image_id
+    """
+
+
+def _refuse_with_refused_image(stage: Stage) -> str:
+    """An id under which two files mean two images would else collect the captions of both."""
+    return f"""
+        UPDATE {stage.table} s SET refused = true
+        WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT s.refused AND (s.file, s.image_id) IN (
+            SELECT file, external_id FROM load_image WHERE refused)
+        RETURNING s.file, s.place, s.external_id, s.image_id
+    """
+
+
+def _add(stage: Stage) -> str:
+    content = [name for name, _ in stage.content if name != "image_id"]
+    names = ", ".join(content)
+    return f"""
+        INSERT INTO hits_{stage.kind} (corpus_id, image_id, external_id, {names})
+        SELECT %(corpus)s, image, external_id, {names} FROM (
+            SELECT DISTINCT ON (s.external_id) s.*, i.id AS image
+            FROM {stage.table} s
+            JOIN hits_image i ON i.corpus_id = %(corpus)s AND i.external_id = s.image_id
+            WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT s.refused
+            ORDER BY s.external_id, s.n) AS once
+        ORDER BY n
+        ON CONFLICT (corpus_id, external_id) DO NOTHING
+    """
+
+
+def _refuse_changed(stage: Stage) -> str:
+    content = [name for name, _ in stage.content if name != "image_id"]
+    said, kept = (", ".join(f"{row}.{name}" for name in content) for row in "sk")
+    return f"""
+        UPDATE {stage.table} s SET refused = true
+        FROM hits_{stage.kind} k JOIN hits_image i ON i.id = k.image_id
+        WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT s.refused
+          AND k.corpus_id = %(corpus)s AND k.external_id = s.external_id
+          AND (({said}) <> ({kept}) OR i.external_id <> s.image_id)
+        RETURNING s.file, s.place, s.external_id, i.external_id <> s.image_id
+    """
+
+
+Refuse = Callable[[int, Refusal], None]
+Tick = Callable[[], None]
+
+
+class Staging:
+    """Temporary tables of this connection, for one load into one corpus."""
+
+    def __init__(self, corpus_id: int, refuse: Refuse) -> None:
+        self.corpus_id = corpus_id
+        self._refuse = refuse
+        self._waiting: dict[Stage, list[Row]] = {stage: [] for stage in STAGES}
+
+    def __enter__(self) -> Self:
+        self._drop()
+        with connection.cursor() as cursor:
+            for stage in STAGES:
+                cursor.execute(stage.create())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if not connection.needs_rollback and connection.is_usable():
+            self._drop()
+
+    def _drop(self) -> None:
+        with connection.cursor() as cursor:
+            for table in (*(stage.table for stage in STAGES), "load_image_whole"):
+                cursor.execute(f"DROP TABLE IF EXISTS pg_temp.{table}")
+
+    def add(self, file: int, record: Record, split: str, split_is_guessed: bool) -> bool:
+        """True when a batch was written."""
+        stage, row = _row(file, record, split, split_is_guessed)
+        rows = self._waiting[stage]
+        rows.append(row)
+        if len(rows) < BATCH:
+            return False
+        self.write()
+        return True
+
+    def write(self) -> None:
+        for stage, rows in self._waiting.items():
+            copy_rows(stage.table, stage.columns, rows)
+            rows.clear()
+
+    def forget(self, file: int) -> None:
+        """A file that breaks off in the middle is not taken at all."""
+        for rows in self._waiting.values():
+            rows.clear()
+        with connection.cursor() as cursor:
+            for stage in STAGES:
+                cursor.execute(f"DELETE FROM {stage.table} WHERE file = %s", [file])
+
+    def merge_images(self, tick: Tick) -> Count:
+        self._refuse_changed_images(tick)
+        with connection.cursor() as cursor:
+            cursor.execute(_WHOLE_IMAGES)
+            cursor.execute("ANALYZE load_image_whole")
+        whole = self._last("load_image_whole")
+        count = Count()
+        for batch in self._batches(whole, tick):
+            count.completed += self._changed(_COMPLETE_IMAGES, batch)
+            count.added += self._changed(_ADD_IMAGES, batch)
+        count.unchanged = whole - count.added - count.completed
+        self._refuse_changed_images(tick)
+        return count
+
+    def merge(self, stage: Stage, tick: Tick) -> Count:
+        """Captions or regions, whose images are merged."""
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {stage.table}")
+        last, count = self._last(stage.table), Count()
+        for batch in self._batches(last, tick):
+            for file, place, id_, image in self._rows(_refuse_without_image(stage), batch):
+                detail = f"The corpus has no image {shown(image)}."
+                self._refuse(file, Refusal(stage.kind, place, id_, "unknown-image", detail))
+            for file, place, id_, image in self._rows(_refuse_with_refused_image(stage), batch):
+                detail = f"Its image {shown(image)} is refused in this file."
+                self._refuse(file, Refusal(stage.kind, place, id_, "refused-image", detail))
+            count.added += self._changed(_add(stage), batch)
+            for file, place, id_, moved in self._rows(_refuse_changed(stage), batch):
+                what = "belongs to another image" if moved else "reads otherwise"
+                detail = f"The {stage.kind} kept under this id {what}."
+                self._refuse(file, Refusal(stage.kind, place, id_, "conflict", detail))
+        count.unchanged = self._taken(stage) - count.added
+        return count
+
+    def _refuse_changed_images(self, tick: Tick) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE load_image")
+        for batch in self._batches(self._last("load_image"), tick):
+            for file, place, id_, what, kept, said in self._rows(_REFUSE_CHANGED_IMAGES, batch):
+                detail = f"The {what} is kept as {shown(kept)}; here it is {shown(said)}."
+                self._refuse(file, Refusal("image", place, id_, "conflict", detail))
+
+    def _batches(self, last: int, tick: Tick) -> Iterator[dict[str, int]]:
+        for after in range(0, last, MERGE_BATCH):
+            tick()
+            yield {"corpus": self.corpus_id, "after": after, "upto": after + MERGE_BATCH}
+
+    def _last(self, table: str) -> int:
+        return self._number(f"SELECT coalesce(max(n), 0) FROM {table}")
+
+    def _taken(self, stage: Stage) -> int:
+        return self._number(
+            f"SELECT count(DISTINCT external_id) FROM {stage.table} WHERE NOT refused"
+        )
+
+    def _number(self, statement: str) -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            (number,) = cursor.fetchone()
+        return int(number)
+
+    def _changed(self, statement: str, batch: dict[str, int]) -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, batch)
+            return int(cursor.rowcount)
+
+    def _rows(self, statement: str, batch: dict[str, int]) -> list[Row]:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, batch)
+            return list(cursor.fetchall())
+
+
+def _row(file: int, record: Record, split: str, split_is_guessed: bool) -> tuple[Stage, Row]:
+    start = (file, record.place, record.external_id)
+    match record:
+        case ImageRecord():
+            guessed = split_is_guessed and not record.split
+            return IMAGES, (
+                *start,
+                record.file_name,
+                record.folder,
+                record.split or split,
+                guessed,
+                record.width,
+                record.height,
+            )
+        case CaptionRecord():
+            return CAPTIONS, (*start, record.image_id, record.text)
+        case RegionRecord():
+            box = (record.x, record.y, record.width, record.height, record.area)
+            return REGIONS, (*start, record.image_id, record.category, *box)
