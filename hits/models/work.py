@@ -127,6 +127,9 @@ class Judgment(models.Model):
                 condition=Q(seconds__isnull=True) | Q(seconds__gte=0), name="judgment_seconds"
             ),
         ]
+        indexes = [
+            models.Index(fields=["slot"], condition=~Q(problem=""), name="judgment_problem"),
+        ]
 
     def __str__(self) -> str:
         return f"judgment of {self.slot}"

@@ -3,9 +3,9 @@
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from hits.models import Assignment, Decision, Study, User
+from hits.models import Account, Assignment, Decision, Study, User
 from hits.pipeline import places
-from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.errors import Closed, NotAllowed, Refused
 
 
 def queue(study: Study) -> QuerySet[Assignment]:
@@ -21,6 +21,8 @@ def decide(*, assignment: Assignment, by: User, use: str, payment: str, reason: 
     locked = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     if locked.state != Assignment.State.SUBMITTED:
         raise Closed("Only submitted pages can be decided on.")
+    if Account.objects.filter(user=by, person_id=locked.person_id).exists():
+        raise NotAllowed("You did this page yourself: somebody else has to decide on it.")
     if use not in Assignment.Use.values or payment not in Assignment.Payment.values:
         raise Refused("Say whether the judgments are used and whether the work is paid.")
     if not reason.strip():

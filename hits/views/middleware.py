@@ -2,14 +2,17 @@ import time
 from collections.abc import Callable
 
 import structlog
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 log = structlog.get_logger("requests")
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
+# Images in a bucket are redirects to its endpoint.
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https:; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; "
+    f"img-src 'self' data: https: {settings.S3_ENDPOINT_URL or ''}; "
     "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )

@@ -1,0 +1,78 @@
+"""Arrange: what a researcher sets up around a study: corpora, proposals, members, uploads."""
+
+import secrets
+from collections.abc import Collection
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.utils import timezone
+
+from hits.models import Corpus, Invitation, Membership, Role, Study, User
+from hits.pipeline.errors import Closed, Refused
+
+UPLOADS = (".jsonl", ".json", ".csv", ".zip")
+
+
+def create_corpus(*, slug: str, name: str, licence: str, by: User) -> Corpus:
+    return Corpus.objects.create(slug=slug, name=name, licence=licence, owner=by)
+
+
+@transaction.atomic
+def choose_proposals(
+    *, study: Study, proposals: Collection[int], continues: Collection[Study] = ()
+) -> None:
+    """The proposals that a draft will be opened from, and the studies whose units it leaves out."""
+    locked = Study.objects.select_for_update().get(pk=study.pk)
+    if locked.state != Study.State.DRAFT:
+        raise Closed("The units of this study have been made already.")
+    chosen = locked.corpus.proposals.filter(pk__in=proposals, finished_at__isnull=False)
+    if chosen.count() != len(set(proposals)):
+        raise Refused("Choose among the finished proposals of the study's corpus.")
+    if chosen.values("direction", "split").distinct().count() > 1:
+        raise Refused("Choose proposals of one direction and one split; another is another study.")
+    locked.proposals.set(chosen)
+    locked.continues.set(continues)
+
+
+def invite(*, study: Study, by: User, role: str, places: int, days: int) -> Invitation:
+    return Invitation.objects.create(
+        study=study,
+        role=role,
+        places=places,
+        created_by=by,
+        expires_at=timezone.now() + timedelta(days=days),
+    )
+
+
+def end_invitation(invitation: Invitation) -> None:
+    """Nobody joins by it any more; who did stays."""
+    now = timezone.now()
+    Invitation.objects.filter(pk=invitation.pk, expires_at__gt=now).update(expires_at=now)
+
+
+@transaction.atomic
+def end_membership(membership: Membership) -> None:
+    """What the person did stays."""
+    study = Study.objects.select_for_update().get(pk=membership.study_id)
+    researchers = study.memberships.filter(role=Role.RESEARCHER)
+    if membership.role == Role.RESEARCHER and researchers.count() == 1:
+        raise Refused("A study keeps at least one researcher.")
+    membership.delete()
+
+
+def keep_upload(file: UploadedFile) -> Path:
+    """Nothing of the name that came with a file is used but its kind."""
+    name = (file.name or "").lower()
+    suffix = next((suffix for suffix in UPLOADS if name.endswith(suffix)), None)
+    if suffix is None:
+        raise Refused(f"Upload one of {', '.join(UPLOADS)}.")
+    folder = Path(settings.DATA_DIR) / "uploads"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{secrets.token_hex(16)}{suffix}"
+    with path.open("wb") as kept:
+        for chunk in file.chunks():
+            kept.write(chunk)
+    return path

@@ -1,0 +1,231 @@
+"""Evidence: what a reviewer needs to decide on a page. Workers are numbers here, never names."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Q, QuerySet, Sum
+
+from hits.models import Assignment, Decision, Slot, Study
+from hits.pipeline.show import items_of
+from hits.pipeline.tally import problems_of
+from hits.protocol import protocol
+from hits.records import ImageShown
+
+PAGES_FOR_THE_MEDIAN = 50
+SEPARATOR = " · "
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One question as the worker saw and answered it, and what a gold expected."""
+
+    position: int
+    images: list[ImageShown]
+    texts: list[str]
+    answer: str
+    problem: str
+    seconds: float | None
+    expected: str
+    passed: bool | None
+
+    @property
+    def headline(self) -> str:
+        """An answer in words begins with what was chosen; what explains it follows."""
+        return self.answer.partition(SEPARATOR)[0]
+
+    @property
+    def details(self) -> str:
+        return self.answer.partition(SEPARATOR)[2]
+
+    @property
+    def is_gold(self) -> bool:
+        return bool(self.expected)
+
+    @property
+    def is_failed(self) -> bool:
+        return self.passed is False
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What is known about a worker in this study."""
+
+    number: int
+    pages: int
+    golds_shown: int
+    golds_passed: int
+    used: int
+    not_used: int
+    refused: int
+    waiting: int
+    median_seconds: float | None
+
+
+def answers_of(assignment: Assignment) -> list[Answered]:
+    """All questions of a page in their order; the assignment comes with its study and version."""
+    kind = protocol(assignment.study.protocol)
+    wording = kind.wording_model.model_validate(assignment.version.wording)
+    rows = list(
+        Slot.objects.filter(assignment=assignment)
+        .order_by("position")
+        .values_list(
+            "position",
+            "shown",
+            "unit__payload",
+            "unit__gold",
+            "judgment__answer",
+            "judgment__problem",
+            "judgment__seconds",
+        )
+    )
+    items = items_of(kind, [row[2] for row in rows])
+    found = []
+    for position, shown, payload, gold, answer, problem, seconds in rows:
+        parts = list(_parts(kind.show(payload, shown, items)))
+        found.append(
+            Answered(
+                position=position,
+                images=[part for part in parts if isinstance(part, ImageShown)],
+                texts=[part for part in parts if isinstance(part, str)],
+                answer=kind.describe(answer, wording) if answer is not None else "",
+                problem=problem or "",
+                seconds=seconds,
+                expected=kind.describe(gold, wording) if gold is not None else "",
+                passed=kind.check(answer, gold) if gold and answer else None,
+            )
+        )
+    return found
+
+
+def image_urls(assignment: Assignment) -> list[str]:
+    """The images of a page, to be fetched before it is opened."""
+    kind = protocol(assignment.study.protocol)
+    payloads = Slot.objects.filter(assignment=assignment).values_list("unit__payload", flat=True)
+    return [image.url for image in items_of(kind, payloads).images.values()]
+
+
+def worker_of(assignment: Assignment) -> Worker:
+    theirs = Assignment.objects.filter(
+        study=assignment.study_id, person=assignment.person_id, state="submitted"
+    )
+    sums = theirs.aggregate(
+        pages=Count("pk"),
+        shown=Sum("golds_shown", default=0),
+        failed=Sum("golds_failed", default=0),
+        used=Count("pk", filter=Q(use="used")),
+        not_used=Count("pk", filter=Q(use="not_used")),
+        waiting=Count("pk", filter=Q(use="pending")),
+        refused=Count("pk", filter=Q(payment="refused")),
+    )
+    return Worker(
+        number=assignment.person_id,
+        pages=sums["pages"],
+        golds_shown=sums["shown"],
+        golds_passed=sums["shown"] - sums["failed"],
+        used=sums["used"],
+        not_used=sums["not_used"],
+        refused=sums["refused"],
+        waiting=sums["waiting"],
+        median_seconds=_median_seconds(theirs),
+    )
+
+
+def decisions_on(assignment: Assignment) -> QuerySet[Decision]:
+    return assignment.decisions.select_related("by").order_by("-pk")
+
+
+def earlier_decisions(assignment: Assignment, limit: int = 3) -> QuerySet[Decision]:
+    """What people, not rules, decided on other pages of the same worker in this study."""
+    return (
+        Decision.objects.filter(
+            assignment__study=assignment.study_id, assignment__person=assignment.person_id
+        )
+        .exclude(assignment=assignment)
+        .exclude(by=None)
+        .select_related("by", "assignment")
+        .order_by("-pk")[:limit]
+    )
+
+
+def decisions_in(study: Study, *, use: str = "", by_rule: bool = False) -> QuerySet[Decision]:
+    """The events of a study, the newest first: those of people, or of the rule as well."""
+    events = Decision.objects.filter(assignment__study=study)
+    if not by_rule:
+        events = events.exclude(by=None)
+    if use:
+        events = events.filter(assignment__use=use)
+    return events.select_related("by", "assignment").order_by("-pk")
+
+
+def units_out_again(assignment: Assignment) -> int:
+    """How many units this page gave back because its judgments are not used."""
+    return Slot.objects.filter(
+        assignment=assignment, state=Slot.State.NOT_USED, unit__gold__isnull=True
+    ).count()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A problem that somebody reported on a question, and what the question showed."""
+
+    text: str
+    worker: int
+    page_key: str
+    position: int
+    at: datetime
+    could_answer: bool
+    images: list[ImageShown]
+    texts: list[str]
+
+
+def reported(study: Study, limit: int) -> list[Report]:
+    kind = protocol(study.protocol)
+    rows = list(problems_of(study)[:limit])
+    items = items_of(kind, [row.slot.unit.payload for row in rows])
+    found = []
+    for row in rows:
+        slot = row.slot
+        parts = list(_parts(kind.show(slot.unit.payload, slot.shown, items)))
+        found.append(
+            Report(
+                text=row.problem,
+                worker=slot.assignment.person_id,
+                page_key=str(slot.assignment.key),
+                position=slot.position,
+                at=row.created_at,
+                could_answer=row.answer is not None,
+                images=[part for part in parts if isinstance(part, ImageShown)],
+                texts=[part for part in parts if isinstance(part, str)],
+            )
+        )
+    return found
+
+
+def _parts(shown: Any) -> Iterator[ImageShown | str]:
+    """The images and texts in what a protocol shows, in its order."""
+    if isinstance(shown, ImageShown | str):
+        yield shown
+    elif isinstance(shown, dict):
+        for value in shown.values():
+            yield from _parts(value)
+    elif isinstance(shown, list | tuple):
+        for value in shown:
+            yield from _parts(value)
+
+
+def _median_seconds(theirs: QuerySet[Assignment]) -> float | None:
+    recent = list(theirs.order_by("-pk").values_list("pk", flat=True)[:PAGES_FOR_THE_MEDIAN])
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY j.seconds)
+            FROM hits_slot s JOIN hits_judgment j ON j.slot_id = s.id
+            WHERE s.assignment_id = ANY (%s) AND j.seconds IS NOT NULL
+            """,
+            [recent],
+        )
+        row = cursor.fetchone()
+    return row[0] if row else None

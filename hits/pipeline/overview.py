@@ -1,0 +1,235 @@
+"""Overview: how a study stands, for its researchers. Reads only, and never much."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.utils import timezone
+
+from hits.models import Job, Participation, Study
+from hits.pipeline.tally import Results, kept, one_row, results_of, rows
+from hits.protocol import protocol
+
+PAGES_FOR_THE_PACE = 300
+QUIET_AFTER = timedelta(hours=3)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The units that the study is about: golds and fill are counted apart."""
+
+    units: int
+    complete: int
+    wanted: int
+    counted: int
+    held: int
+    fill_judged: int
+    golds: int
+
+    @property
+    def open(self) -> int:
+        return self.wanted - self.counted - self.held
+
+    @property
+    def is_complete(self) -> bool:
+        return 0 < self.units == self.complete
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    submitted: int = 0
+    out: int = 0
+    given_up: int = 0
+    used: int = 0
+    not_used: int = 0
+    to_review: int = 0
+    golds_shown: int = 0
+    golds_failed: int = 0
+    paid: Decimal = Decimal(0)
+    owed: Decimal = Decimal(0)
+    refused: Decimal = Decimal(0)
+    last_drawn: datetime | None = None
+
+    @property
+    def golds_passed(self) -> int:
+        return self.golds_shown - self.golds_failed
+
+    @property
+    def gold_accuracy(self) -> float | None:
+        return self.golds_passed / self.golds_shown if self.golds_shown else None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The time people took for their last pages, and what the pay is an hour at that pace."""
+
+    pages: int
+    median_seconds: float | None
+    pay: Decimal
+
+    @property
+    def hourly(self) -> Decimal | None:
+        if not self.median_seconds or not self.pay:
+            return None
+        return self.pay * 3600 / Decimal(str(self.median_seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Something that waits for a person, and where to go for it."""
+
+    text: str
+    level: str
+    link: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    progress: Progress
+    pages: Pages
+    pace: Pace
+    people: int
+    results: Results
+    attention: list[Attention] = field(default_factory=list)
+
+
+def overview_of(study: Study) -> Overview:
+    """All figures of a study's page; the study comes with its version."""
+    progress, pages = progress_of(study), pages_of(study)
+    results = results_of(study)
+    return Overview(
+        progress=progress,
+        pages=pages,
+        pace=pace_of(study),
+        people=Participation.objects.filter(study=study, pages_done__gt=0).count(),
+        results=results,
+        attention=_attention(study, progress, pages, results),
+    )
+
+
+def progress_of(study: Study) -> Progress:
+    return kept(f"progress/{study.pk}", "", lambda: _progress(study))
+
+
+def pages_of(study: Study) -> Pages:
+    return kept(f"pages/{study.pk}", "", lambda: _pages_counted(study))
+
+
+def _progress(study: Study) -> Progress:
+    assert study.version is not None
+    kind = protocol(study.protocol)
+    judged_pool = next(
+        iter(kind.composition(kind.settings_model.model_validate(study.version.settings)))
+    )
+    row = one_row(
+        """
+        SELECT count(*) FILTER (WHERE pool = %(pool)s),
+               count(*) FILTER (WHERE pool = %(pool)s AND counted >= wanted),
+               coalesce(sum(wanted) FILTER (WHERE pool = %(pool)s), 0),
+               coalesce(sum(counted) FILTER (WHERE pool = %(pool)s), 0),
+               coalesce(sum(held) FILTER (WHERE pool = %(pool)s), 0),
+               count(*) FILTER (WHERE pool <> %(pool)s AND gold IS NULL AND counted > 0),
+               count(*) FILTER (WHERE gold IS NOT NULL)
+        FROM hits_unit WHERE study_id = %(study)s AND NOT excluded
+        """,
+        {"study": study.pk, "pool": judged_pool},
+    )
+    return Progress(*row)
+
+
+def _pages_counted(study: Study) -> Pages:
+    row = one_row(
+        """
+        SELECT count(*) FILTER (WHERE a.state = 'submitted'),
+               count(*) FILTER (WHERE a.state = 'open'),
+               count(*) FILTER (WHERE a.state IN ('returned', 'expired')),
+               count(*) FILTER (WHERE a.use = 'used'),
+               count(*) FILTER (WHERE a.use = 'not_used'),
+               count(*) FILTER (WHERE a.use = 'pending' AND a.checked_at IS NOT NULL),
+               coalesce(sum(a.golds_shown), 0),
+               coalesce(sum(a.golds_failed), 0),
+               coalesce(sum(v.pay) FILTER (WHERE a.payment = 'approved'), 0),
+               coalesce(sum(v.pay) FILTER (
+                   WHERE a.payment = 'pending' AND a.state = 'submitted'), 0),
+               coalesce(sum(v.pay) FILTER (WHERE a.payment = 'refused'), 0),
+               max(a.drawn_at)
+        FROM hits_assignment a JOIN hits_studyversion v ON v.id = a.version_id
+        WHERE a.study_id = %(study)s
+        """,
+        {"study": study.pk},
+    )
+    return Pages(*row)
+
+
+def pace_of(study: Study) -> Pace:
+    assert study.version is not None
+    median, pages = one_row(
+        """
+        WITH recent AS (
+            SELECT id FROM hits_assignment WHERE study_id = %(study)s AND state = 'submitted'
+            ORDER BY id DESC LIMIT %(limit)s),
+        page AS (
+            SELECT sum(j.seconds) AS seconds
+            FROM recent r
+            JOIN hits_slot s ON s.assignment_id = r.id
+            JOIN hits_judgment j ON j.slot_id = s.id
+            GROUP BY r.id)
+        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds), count(*)
+        FROM page WHERE seconds > 0
+        """,
+        {"study": study.pk, "limit": PAGES_FOR_THE_PACE},
+    )
+    return Pace(pages, median, study.version.pay)
+
+
+def _attention(study: Study, progress: Progress, pages: Pages, results: Results) -> list[Attention]:
+    found = []
+    if pages.to_review:
+        text = f"{_pages(pages.to_review)} with failed golds {_wait(pages.to_review)} for review."
+        found.append(Attention(text, "warn", "review", "Review"))
+    if results.problems:
+        text = f"{results.problems:,} questions have reported problems."
+        found.append(Attention(text, "warn", "problems", "Read them"))
+    if study.state == Study.State.OPEN and progress.is_complete:
+        found.append(Attention("Every unit has its judgments.", "good", "releases", "Release"))
+    elif study.state == Study.State.OPEN:
+        found += _why_quiet(study, pages)
+    failed = study.jobs.filter(state=Job.State.FAILED).order_by("-pk").first()
+    if failed and not study.jobs.filter(kind=failed.kind, state="done", pk__gt=failed.pk).exists():
+        text = f"The last {failed.kind} failed: {failed.message or 'no reason was given'}"
+        found.append(Attention(text, "bad", "jobs", "See the job"))
+    return found
+
+
+def _why_quiet(study: Study, pages: Pages) -> list[Attention]:
+    if not study.memberships.filter(role="rater").exists():
+        return [Attention("No rater has joined yet.", "warn", "people", "Invite raters")]
+    since = pages.last_drawn or study.opened_at
+    if since is None or timezone.now() - since < QUIET_AFTER:
+        return []
+    hours = int((timezone.now() - since).total_seconds() // 3600)
+    text = f"Nobody has started a page for {hours} hours."
+    return [Attention(text, "warn", "people", "Invite raters")]
+
+
+def _pages(count: int) -> str:
+    return "1 page" if count == 1 else f"{count:,} pages"
+
+
+def _wait(count: int) -> str:
+    return "waits" if count == 1 else "wait"
+
+
+def waiting_by_study(studies: Sequence[Study]) -> dict[int, int]:
+    """How many pages wait for review in each of these studies, in one statement."""
+    counted = rows(
+        """
+        SELECT study_id, count(*) FROM hits_assignment
+        WHERE study_id = ANY (%(studies)s) AND use = 'pending' AND checked_at IS NOT NULL
+        GROUP BY study_id
+        """,
+        {"studies": [study.pk for study in studies]},
+    )
+    return dict(counted)

@@ -1,0 +1,52 @@
+"""Figures as people read them."""
+
+from decimal import Decimal
+
+from django import template
+
+register = template.Library()
+
+MINUTE, HOUR = 60, 3600
+
+
+@register.filter
+def thousands(number: int | None) -> str:
+    return "–" if number is None else f"{number:,}"
+
+
+@register.filter
+def share(part: float | None) -> str:
+    """A share between 0 and 1 in percent."""
+    return "–" if part is None else f"{part:.1%}"
+
+
+@register.filter
+def seconds(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.1f} s"
+
+
+@register.filter
+def duration(value: float | None) -> str:
+    if value is None:
+        return "not measured"
+    whole = round(value)
+    if whole < MINUTE:
+        return f"{whole} s"
+    if whole < HOUR:
+        return f"{whole // MINUTE} min {whole % MINUTE:02d} s"
+    return f"{whole // HOUR} h {whole % HOUR // MINUTE:02d} min"
+
+
+@register.filter
+def money(amount: Decimal | float | None) -> str:
+    return "–" if amount is None else f"${amount:,.2f}"
+
+
+@register.filter
+def size(number: int) -> str:
+    value = float(number)
+    for unit in ("bytes", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"

@@ -1,0 +1,210 @@
+"""The researcher's desk: studies and how they stand, first results, jobs."""
+
+from typing import Any
+
+from defusedcsv import csv
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from hits.models import Job, Role, Study
+from hits.pipeline import arrange, jobs, visible
+from hits.pipeline.errors import PipelineError
+from hits.pipeline.evidence import reported
+from hits.pipeline.open import create_study, set_state
+from hits.pipeline.overview import overview_of, waiting_by_study
+from hits.pipeline.tally import results_of
+from hits.views.access import desks, desks_or_404, may_create, study_of_researcher, user_of
+from hits.views.research_forms import NewStudyForm
+
+JOBS_SHOWN = 5
+PROBLEMS_SHOWN = 100
+
+
+@login_required
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    context = desks_or_404(request, "may_research")
+    user = user_of(request)
+    studies = list(Study.objects.of(user, Role.RESEARCHER).select_related("corpus", "version"))
+    waiting = waiting_by_study(studies)
+    context |= {
+        "rows": [(study, waiting.get(study.pk, 0)) for study in studies],
+        "corpora": visible.corpora(user).select_related("owner"),
+        "may_create": may_create(user),
+    }
+    return render(request, "research/home.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_study(request: HttpRequest) -> HttpResponse:
+    user = user_of(request)
+    if not may_create(user):
+        raise Http404
+    corpora = visible.corpora(user)
+    form = NewStudyForm(request.POST or None, corpora=corpora)
+    if request.method == "POST" and form.is_valid():
+        values = dict(form.cleaned_data)
+        made = create_study(protocol_slug=values.pop("protocol"), by=user, **values)
+        messages.success(request, "The study is a draft. Choose proposals, then open it.")
+        return redirect("study", slug=made.slug)
+    context = desks(user) | {"form": form, "has_corpora": corpora.exists()}
+    return render(request, "research/new_study.html", context)
+
+
+@login_required
+@require_safe
+def study(request: HttpRequest, slug: str) -> HttpResponse:
+    found = study_of_researcher(request, slug)
+    overview = overview_of(found)
+    context = study_context(request, found, "overview") | {
+        "overview": overview,
+        "attention": [(each, _link(found, each.link)) for each in overview.attention],
+        "jobs": recent_jobs(found.jobs.all()),
+    }
+    if found.state == Study.State.DRAFT:
+        finished = found.corpus.proposals.filter(finished_at__isnull=False)
+        context["proposals"] = finished.select_related("machine")
+        context["others"] = opened_beside(request, found)
+        context["continued_ids"] = set(found.continues.values_list("pk", flat=True))
+    context["chosen"] = list(found.proposals.select_related("machine"))
+    context["chosen_ids"] = {proposal.pk for proposal in context["chosen"]}
+    return render(request, "research/study.html", context)
+
+
+@login_required
+@require_POST
+def state(request: HttpRequest, slug: str) -> HttpResponse:
+    """Open a draft by a job; pause, reopen or close at once."""
+    found = study_of_researcher(request, slug)
+    wanted = request.POST.get("state", "")
+    try:
+        if found.state == Study.State.DRAFT and wanted == "open":
+            _ask_to_open(request, found)
+        else:
+            set_state(study=found, state=wanted)
+            messages.success(request, f"The study is {found.get_state_display()} now.")
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    return redirect("study", slug=slug)
+
+
+def _ask_to_open(request: HttpRequest, found: Study) -> None:
+    if not found.proposals.exists():
+        messages.error(request, "Choose at least one finished proposal of a machine first.")
+    elif not found.jobs.filter(kind="open", state__in=["queued", "running"]).exists():
+        arguments = {"study": found.pk}
+        jobs.ask(kind="open", arguments=arguments, by=user_of(request), study=found)
+        messages.success(request, "The units are being made; the study opens when that is done.")
+
+
+@login_required
+@require_POST
+def proposals(request: HttpRequest, slug: str) -> HttpResponse:
+    found = study_of_researcher(request, slug)
+    wanted = [int(value) for value in request.POST.getlist("proposal") if value.isdecimal()]
+    named = request.POST.getlist("continues")
+    continued = list(opened_beside(request, found).filter(slug__in=named))
+    try:
+        arrange.choose_proposals(study=found, proposals=wanted, continues=continued)
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"{len(set(wanted))} proposals chosen.")
+    return redirect("study", slug=slug)
+
+
+@login_required
+@require_safe
+def results(request: HttpRequest, slug: str) -> HttpResponse:
+    found = study_of_researcher(request, slug)
+    context = study_context(request, found, "results") | {"results": results_of(found)}
+    return render(request, "research/results.html", context)
+
+
+@login_required
+@require_safe
+def results_table(request: HttpRequest, slug: str) -> HttpResponse:
+    """The table by machine and rank, for a paper; names cannot become formulas."""
+    found = study_of_researcher(request, slug)
+    counted = results_of(found)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{found.slug}-results.csv"'
+    table = csv.writer(response)
+    labels = [share.label for share in counted.choices]
+    table.writerow(["machine", "rank", "n", *labels])
+    table.writerow(["all", "", counted.n, *(share.count for share in counted.choices)])
+    for row in counted.machines:
+        rank = "all" if row.rank is None else row.rank
+        table.writerow([row.machine, rank, row.n, *(share.count for share in row.shares)])
+    return response
+
+
+@login_required
+@require_safe
+def problems(request: HttpRequest, slug: str) -> HttpResponse:
+    found = study_of_researcher(request, slug)
+    context = study_context(request, found, "results") | {
+        "problems": reported(found, PROBLEMS_SHOWN),
+        "most": PROBLEMS_SHOWN,
+    }
+    return render(request, "research/problems.html", context)
+
+
+@login_required
+@require_safe
+def job(request: HttpRequest, pk: int) -> JsonResponse:
+    found = get_object_or_404(visible.jobs(user_of(request)), pk=pk)
+    return JsonResponse(
+        {
+            "state": found.get_state_display(),
+            "done": found.done,
+            "total": found.total,
+            "message": found.message,
+            "is_finished": found.is_finished,
+        },
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+@login_required
+@require_POST
+def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(visible.jobs(user_of(request)), pk=pk)
+    jobs.cancel(found)
+    messages.success(request, "The job is asked to stop.")
+    if found.study_id is not None:
+        return redirect("study", slug=Study.objects.get(pk=found.study_id).slug)
+    if found.corpus is not None:
+        return redirect("corpus", slug=found.corpus.slug)
+    return redirect("research")
+
+
+def study_context(request: HttpRequest, found: Study, tab: str) -> dict[str, Any]:
+    return desks(user_of(request)) | {"study": found, "tab": tab}
+
+
+def opened_beside(request: HttpRequest, found: Study) -> QuerySet[Study]:
+    """The researcher's other studies of the same kind on the same corpus."""
+    theirs = Study.objects.of(user_of(request), Role.RESEARCHER).exclude(pk=found.pk)
+    return theirs.filter(corpus=found.corpus_id, protocol=found.protocol).exclude(
+        state=Study.State.DRAFT
+    )
+
+
+def recent_jobs(found: QuerySet[Job]) -> QuerySet[Job]:
+    """Without what may be long."""
+    return found.select_related("asked_by").defer("log").order_by("-pk")[:JOBS_SHOWN]
+
+
+def _link(found: Study, name: str) -> str:
+    if name == "review":
+        return reverse("review_desk", args=[found.slug])
+    if name == "jobs":
+        return "#jobs"
+    return reverse(f"study_{name}", args=[found.slug])

@@ -1,0 +1,310 @@
+"""The reviewer's desk: pages that failed golds, the evidence, and two decisions on each."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from hits.models import Account, Assignment, Study, User
+from hits.pipeline import evidence, review
+from hits.pipeline.errors import PipelineError
+from hits.pipeline.overview import waiting_by_study
+from hits.views.access import REVIEWING, desks, desks_or_404, study_to_review, user_of
+
+LISTED = 50
+UNDO_STEPS = 50
+EVENTS_A_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way to decide on a page, with the reason that is written down if nobody edits it."""
+
+    name: str
+    use: str
+    payment: str
+    label: str
+    key: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The part of the queue around one page, and its neighbours for j and k."""
+
+    listed: list[Assignment]
+    total: int
+    position: int | None
+    before: Assignment | None
+    after: Assignment | None
+    earlier: Assignment | None
+    later: Assignment | None
+
+
+@login_required
+@require_safe
+def studies(request: HttpRequest) -> HttpResponse:
+    context = desks_or_404(request, "may_review")
+    theirs = Study.objects.of(user_of(request), *REVIEWING).exclude(state=Study.State.DRAFT)
+    found = list(theirs.select_related("corpus"))
+    waiting = waiting_by_study(found)
+    rows = [(study, waiting.get(study.pk, 0)) for study in found]
+    rows.sort(key=lambda row: -row[1])
+    return render(request, "review/studies.html", context | {"rows": rows})
+
+
+@login_required
+@require_safe
+def desk(request: HttpRequest, slug: str) -> HttpResponse:
+    """The first page of the queue, or word that nothing waits."""
+    study = study_to_review(request, slug)
+    first = _queue_for(user_of(request), study).first()
+    if first is not None:
+        return redirect("review_page", slug=slug, key=first.key)
+    context = desks(user_of(request)) | {
+        "study": study,
+        "undoable": bool(_undo_steps(request, study)),
+    }
+    return render(request, "review/nothing_waits.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
+    study = study_to_review(request, slug)
+    assignment = get_object_or_404(
+        Assignment.objects.select_related("study", "version"),
+        study=study,
+        key=key,
+        state=Assignment.State.SUBMITTED,
+    )
+    if request.method == "POST":
+        return _decide(request, study, assignment)
+    return _show(request, study, assignment)
+
+
+@login_required
+@require_POST
+def undo(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take back this reviewer's last decision, unless somebody has decided anew since."""
+    study = study_to_review(request, slug)
+    steps = _undo_steps(request, study)
+    if not steps:
+        messages.warning(request, "There is no decision of yours to take back here.")
+        return redirect("review_desk", slug=slug)
+    step = steps.pop()
+    request.session[_undo_key(study)] = steps
+    assignment = get_object_or_404(study.assignments, key=step["key"])
+    if [assignment.use, assignment.payment] != step["after"]:
+        messages.warning(request, "Somebody has decided on this page since; nothing was changed.")
+    else:
+        use, payment = step["before"]
+        reason = "The reviewer took the decision back."
+        user = user_of(request)
+        review.decide(assignment=assignment, by=user, use=use, payment=payment, reason=reason)
+        messages.success(request, f"Taken back: the page is {_in_words(use, payment)} again.")
+    return redirect("review_page", slug=slug, key=assignment.key)
+
+
+@login_required
+@require_safe
+def decided(request: HttpRequest, slug: str) -> HttpResponse:
+    study = study_to_review(request, slug)
+    use = request.GET.get("use", "")
+    use = use if use in Assignment.Use.values else ""
+    by_rule = request.GET.get("by") == "all"
+    events = evidence.decisions_in(study, use=use, by_rule=by_rule)
+    before = request.GET.get("before", "")
+    if before.isdecimal() and len(before) < 19:
+        events = events.filter(pk__lt=int(before))
+    found = list(events[: EVENTS_A_PAGE + 1])
+    context = desks(user_of(request)) | {
+        "study": study,
+        "events": found[:EVENTS_A_PAGE],
+        "older": found[EVENTS_A_PAGE - 1].pk if len(found) > EVENTS_A_PAGE else None,
+        "use": use,
+        "by": "all" if by_rule else "",
+    }
+    return render(request, "review/decided.html", context)
+
+
+def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpResponse:
+    choices = _choices(assignment)
+    choice = next((each for each in choices if each.name == request.POST.get("decision")), None)
+    reason = request.POST.get("reason", "").strip()
+    error = _why_not(request, assignment, choice, reason)
+    if error or choice is None:
+        return _show(request, study, assignment, error=error, reason=reason)
+    if not reason or reason == _proposal(choices, assignment).reason:
+        reason = choice.reason
+    before = [assignment.use, assignment.payment]
+    try:
+        review.decide(
+            assignment=assignment,
+            by=user_of(request),
+            use=choice.use,
+            payment=choice.payment,
+            reason=reason,
+        )
+    except PipelineError as refusal:
+        return _show(request, study, assignment, error=refusal.message, reason=reason)
+    if before != [choice.use, choice.payment]:
+        steps = _undo_steps(request, study)
+        after = [choice.use, choice.payment]
+        steps.append({"key": str(assignment.key), "before": before, "after": after})
+        request.session[_undo_key(study)] = steps[-UNDO_STEPS:]
+    messages.success(request, _what_happened(assignment, choice, reason))
+    following = _after(_queue_for(user_of(request), study), assignment)
+    if following is None:
+        return redirect("review_desk", slug=study.slug)
+    return redirect("review_page", slug=study.slug, key=following.key)
+
+
+def _why_not(
+    request: HttpRequest, assignment: Assignment, choice: Choice | None, reason: str
+) -> str:
+    if _is_own(user_of(request), assignment):
+        return "You did this page yourself: somebody else has to decide on it."
+    if request.POST.get("seen") != str(_last_decision(assignment)):
+        return "Somebody decided on this page while you looked at it. Look again, then decide."
+    if choice is None:
+        return "Choose one of the decisions. Nothing was changed."
+    if choice.payment == Assignment.Payment.REFUSED and not reason:
+        return "To refuse payment, write down why. Nothing was changed."
+    return ""
+
+
+def _show(
+    request: HttpRequest, study: Study, assignment: Assignment, *, error: str = "", reason: str = ""
+) -> HttpResponse:
+    user = user_of(request)
+    answers = evidence.answers_of(assignment)
+    choices = _choices(assignment)
+    proposal = _proposal(choices, assignment)
+    queue = _queue_around(_queue_for(user, study), assignment)
+    refusing = request.POST.get("decision") == "refuse"
+    context: dict[str, Any] = {
+        "study": study,
+        "assignment": assignment,
+        "golds": sorted((a for a in answers if a.is_gold), key=lambda a: not a.is_failed),
+        "others": [a for a in answers if not a.is_gold],
+        "page_seconds": sum(a.seconds for a in answers if a.seconds is not None) or None,
+        "worker": evidence.worker_of(assignment),
+        "earlier": evidence.earlier_decisions(assignment),
+        "events": evidence.decisions_on(assignment),
+        "out_again": evidence.units_out_again(assignment) if assignment.use == "not_used" else 0,
+        "queue": queue,
+        "next_images": evidence.image_urls(queue.after) if queue.after else [],
+        "is_own": _is_own(user, assignment),
+        "choices": [choice for choice in choices if choice.name != "refuse"],
+        "proposal": proposal,
+        "reason": reason if reason and not refusing else proposal.reason,
+        "refusal": reason if refusing else "",
+        "seen": _last_decision(assignment),
+        "error": error,
+        "refusing": refusing,
+        "undoable": bool(_undo_steps(request, study)),
+    }
+    return render(request, "review/page.html", desks(user) | context, status=422 if error else 200)
+
+
+def _choices(assignment: Assignment) -> list[Choice]:
+    failed, shown = assignment.golds_failed or 0, assignment.golds_shown or 0
+    golds = f"{failed} of {shown} golds failed" if failed else "No gold failed"
+    return [
+        Choice(
+            "pay", "not_used", "approved", "Pay, do not use", "1",
+            f"{golds}. The work is paid; its judgments are not used.",
+        ),
+        Choice(
+            "use", "used", "approved", "Pay and use", "2",
+            f"{golds}. Looked at by a reviewer: the judgments are used.",
+        ),
+        Choice("refuse", "not_used", "refused", "Refuse payment, do not use", "3", ""),
+    ]  # fmt: skip
+
+
+def _proposal(choices: list[Choice], assignment: Assignment) -> Choice:
+    """The fair one: work that failed golds is paid all the same, only not used."""
+    return choices[0] if assignment.golds_failed else choices[1]
+
+
+def _queue_for(user: User, study: Study) -> QuerySet[Assignment]:
+    """The queue without the reviewer's own pages."""
+    own = Account.objects.filter(user=user).values("person")
+    return review.queue(study).exclude(person__in=own).select_related("study")
+
+
+def _is_own(user: User, assignment: Assignment) -> bool:
+    return Account.objects.filter(user=user, person=assignment.person_id).exists()
+
+
+def _before_it(assignment: Assignment) -> Q:
+    failed, submitted = assignment.golds_failed, assignment.submitted_at
+    return (
+        Q(golds_failed__gt=failed)
+        | Q(golds_failed=failed, submitted_at__lt=submitted)
+        | Q(golds_failed=failed, submitted_at=submitted, pk__lt=assignment.pk)
+    )
+
+
+def _after(queue: QuerySet[Assignment], assignment: Assignment) -> Assignment | None:
+    """The page that follows in the order of the queue, or its first when none does."""
+    if assignment.golds_failed is None:
+        return queue.first()
+    later = queue.exclude(_before_it(assignment)).exclude(pk=assignment.pk)
+    return later.first() or queue.exclude(pk=assignment.pk).first()
+
+
+def _queue_around(queue: QuerySet[Assignment], assignment: Assignment) -> Queue:
+    total = queue.count()
+    waits = assignment.use == Assignment.Use.PENDING and assignment.golds_failed is not None
+    position = queue.filter(_before_it(assignment)).count() if waits else 0
+    start = position // LISTED * LISTED
+    window = list(queue[max(start - 1, 0) : start + LISTED + 1])
+    listed = window[1 if start else 0 :][:LISTED]
+    index = next((i for i, each in enumerate(window) if each.pk == assignment.pk), None)
+    if index is None:
+        return Queue(listed, total, None, None, window[0] if window else None, None, None)
+    return Queue(
+        listed=listed,
+        total=total,
+        position=position + 1,
+        before=window[index - 1] if index else None,
+        after=window[index + 1] if index + 1 < len(window) else None,
+        earlier=window[0] if start else None,
+        later=window[-1] if start + LISTED < total else None,
+    )
+
+
+def _last_decision(assignment: Assignment) -> int:
+    return assignment.decisions.order_by("-pk").values_list("pk", flat=True).first() or 0
+
+
+def _undo_key(study: Study) -> str:
+    return f"undo/{study.pk}"
+
+
+def _undo_steps(request: HttpRequest, study: Study) -> list[dict[str, Any]]:
+    return list(request.session.get(_undo_key(study), []))
+
+
+def _in_words(use: str, payment: str) -> str:
+    if use == Assignment.Use.PENDING:
+        return "waiting"
+    paid = "paid" if payment == Assignment.Payment.APPROVED else "not paid"
+    return f"{paid} and {'used' if use == Assignment.Use.USED else 'not used'}"
+
+
+def _what_happened(assignment: Assignment, choice: Choice, reason: str) -> str:
+    text = f"Worker {assignment.person_id}: {_in_words(choice.use, choice.payment)}."
+    if choice.use == Assignment.Use.NOT_USED:
+        count = evidence.units_out_again(assignment)
+        text += f" {count} unit{'' if count == 1 else 's'} went out again."
+    return f"{text} Written down: “{reason}”"

@@ -1,0 +1,293 @@
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from hits.models import Account, Assignment, Decision, Membership, Role, Slot, Study, Unit, User
+from hits.pipeline.check import check_submitted
+from hits.pipeline.draw import draw
+from hits.pipeline.open import create_study
+from hits.pipeline.people import account_of, give_consent
+from hits.pipeline.submit import submit
+from tests import making
+
+pytestmark = pytest.mark.django_db
+
+Queries = Callable[[int], Any]
+
+
+@pytest.fixture
+def study() -> Study:
+    return making.study(making.corpus(images=12), settings={"candidates_a_page": 4}, pay="0.65")
+
+
+@pytest.fixture
+def reviewer(study: Study) -> User:
+    return member(study, Role.REVIEWER)
+
+
+@pytest.fixture
+def desk(reviewer: User) -> Client:
+    return logged_in(reviewer)
+
+
+def member(study: Study, role: str) -> User:
+    made = making.user()
+    Membership.objects.create(study=study, user=made, role=role)
+    return made
+
+
+def logged_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def beside(study: Study) -> Study:
+    """Another study on the same corpus."""
+    made = create_study(
+        slug="beside",
+        name="Beside",
+        corpus=study.corpus,
+        protocol_slug="matching",
+        by=study.corpus.owner,
+    )
+    Study.objects.filter(pk=made.pk).update(state="open")
+    return made
+
+
+def flagged(study: Study, account: Account | None = None, choice: str = "yes") -> Assignment:
+    """A page with one failed gold: yes to everything, the true negative too."""
+    account = account or making.rater(study)
+    page = draw(study=study, account=account)
+    Assignment.objects.filter(pk=page.pk).update(drawn_at=page.drawn_at - timedelta(minutes=5))
+    fields = making.answers(page.slots.count(), choice) | {"q1-ms": ["2500"]}
+    submit(assignment_key=page.key, account=account, fields=fields)
+    check_submitted()
+    page.refresh_from_db()
+    return page
+
+
+def address(page: Assignment) -> str:
+    return f"/review/{page.study.slug}/{page.key}/"
+
+
+def decide(client: Client, page: Assignment, decision: str, **fields: str) -> Any:
+    seen = re.search(r'name="seen" value="(\d+)"', client.get(address(page)).content.decode())
+    values = {"seen": seen.group(1) if seen else "0", "decision": decision, "reason": ""}
+    return client.post(address(page), values | fields)
+
+
+def test_the_desk_opens_the_page_with_most_failed_golds(study: Study, desk: Client) -> None:
+    flagged(study)
+    worst = flagged(study)
+    Assignment.objects.filter(pk=worst.pk).update(golds_failed=2)
+    assert desk.get(f"/review/{study.slug}/").headers["Location"] == address(worst)
+
+
+def test_the_evidence_shows_what_was_expected_beside_what_was_answered(
+    study: Study, desk: Client
+) -> None:
+    page = flagged(study)
+    text = desk.get(address(page)).content.decode()
+    assert "A no (either no)" in text
+    assert text.count('aria-label="Question ') == page.slots.count()
+    assert text.index("gold failed") < text.index("gold passed")
+    assert "2.5 s" in text
+
+
+def test_a_worker_is_a_number_on_the_desk(study: Study, desk: Client) -> None:
+    account = making.rater(study, "very-private-name")
+    page = flagged(study, account)
+    decide(desk, page, "pay")
+    for path in (address(page), f"/review/{study.slug}/decided/", "/review/"):
+        text = desk.get(path).content.decode()
+        assert "very-private-name" not in text
+    assert f"Worker {account.person_id}" in desk.get(address(page)).content.decode()
+
+
+def test_the_proposal_for_failed_golds_is_to_pay_and_not_to_use(study: Study, desk: Client) -> None:
+    page = flagged(study)
+    text = desk.get(address(page)).content.decode()
+    assert re.search(r'class="button primary" name="decision" value="pay"', text)
+    decide(desk, page, "pay")
+    page.refresh_from_db()
+    assert (page.use, page.payment) == ("not_used", "approved")
+    reasons = set(page.decisions.values_list("reason", flat=True))
+    assert reasons == {"1 of 2 golds failed. The work is paid; its judgments are not used."}
+
+
+def test_units_that_are_not_used_go_out_again_and_the_next_page_opens(
+    study: Study, desk: Client
+) -> None:
+    first, second = flagged(study), flagged(study)
+    answer = decide(desk, first, "pay")
+    assert answer.headers["Location"] == address(second)
+    assert "4 units went out again" in desk.get(address(second)).content.decode()
+    units = Unit.objects.filter(slots__assignment=first, gold=None)
+    assert not units.filter(counted__gt=0).exists()
+
+
+def test_a_page_can_be_used_all_the_same_with_a_reason_of_its_own(
+    study: Study, desk: Client
+) -> None:
+    page = flagged(study)
+    decide(desk, page, "use", reason="The gold is wrong: the horse is grey.")
+    page.refresh_from_db()
+    assert (page.use, page.payment) == ("used", "approved")
+    assert page.decisions.filter(reason="The gold is wrong: the horse is grey.").count() == 2
+
+
+def test_the_proposals_reason_is_not_written_down_for_another_decision(
+    study: Study, desk: Client
+) -> None:
+    page = flagged(study)
+    proposed = "1 of 2 golds failed. The work is paid; its judgments are not used."
+    decide(desk, page, "use", reason=proposed)
+    assert not page.decisions.filter(reason=proposed).exists()
+
+
+def test_refusing_payment_needs_a_written_reason(study: Study, desk: Client) -> None:
+    page = flagged(study)
+    answer = decide(desk, page, "refuse")
+    assert answer.status_code == 422
+    assert "write down why" in answer.content.decode()
+    assert not page.decisions.exists()
+    decide(desk, page, "refuse", reason="All answers came within one second.")
+    page.refresh_from_db()
+    assert (page.use, page.payment) == ("not_used", "refused")
+
+
+def test_undo_goes_back_step_by_step_and_stays_on_record(study: Study, desk: Client) -> None:
+    first, second = flagged(study), flagged(study)
+    decide(desk, first, "pay")
+    decide(desk, second, "use")
+    undo = f"/review/{study.slug}/undo/"
+    assert desk.post(undo).headers["Location"] == address(second)
+    assert desk.post(undo).headers["Location"] == address(first)
+    for page in (first, second):
+        page.refresh_from_db()
+        assert (page.use, page.payment) == ("pending", "pending")
+        assert page.decisions.count() == 4
+    assert Slot.objects.filter(assignment=first, state="counted").count() == first.slots.count()
+    assert desk.post(undo).headers["Location"] == f"/review/{study.slug}/"
+
+
+def test_undo_leaves_alone_what_somebody_decided_since(study: Study, desk: Client) -> None:
+    page = flagged(study)
+    decide(desk, page, "pay")
+    other = logged_in(member(study, Role.REVIEWER))
+    decide(other, page, "use")
+    desk.post(f"/review/{study.slug}/undo/")
+    page.refresh_from_db()
+    assert page.use == "used"
+
+
+def test_a_decision_on_a_page_that_somebody_else_decided_meanwhile_is_stopped(
+    study: Study, desk: Client
+) -> None:
+    page = flagged(study)
+    other = logged_in(member(study, Role.REVIEWER))
+    decide(other, page, "use")
+    answer = desk.post(address(page), {"seen": "0", "decision": "pay", "reason": "x"})
+    assert "while you looked at it" in answer.content.decode()
+    page.refresh_from_db()
+    assert page.use == "used"
+
+
+def test_nobody_decides_on_their_own_page(study: Study, reviewer: User, desk: Client) -> None:
+    Membership.objects.create(study=study, user=reviewer, role=Role.RATER)
+    account = account_of(reviewer)
+    give_consent(study=study, account=account)
+    page = flagged(study, account)
+    assert "Nothing waits for you" in desk.get(f"/review/{study.slug}/").content.decode()
+    assert 'name="decision"' not in desk.get(address(page)).content.decode()
+    answer = desk.post(address(page), {"seen": "0", "decision": "use", "reason": "Mine."})
+    assert answer.status_code == 422
+    assert not page.decisions.exists()
+
+
+def test_every_decision_stays_in_the_history_with_who_and_why(
+    study: Study, reviewer: User, desk: Client
+) -> None:
+    used, not_used = flagged(study), flagged(study)
+    decide(desk, used, "use", reason="Reason one.")
+    decide(desk, not_used, "pay", reason="Reason two.")
+    history = f"/review/{study.slug}/decided/"
+    text = desk.get(history).content.decode()
+    assert "Reason one." in text
+    assert "Reason two." in text
+    assert str(reviewer) in text
+    assert "Reason two." not in desk.get(history, {"use": "used"}).content.decode()
+    assert "Reason one." not in desk.get(history, {"use": "not_used"}).content.decode()
+    assert desk.get(history, {"before": "not a number"}).status_code == 200
+
+
+def test_what_a_worker_wrote_is_text_on_the_desk(study: Study, desk: Client) -> None:
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    fields = making.answers(page.slots.count()) | {"q1-problem": ["<script>alert(1)</script>"]}
+    submit(assignment_key=page.key, account=account, fields=fields)
+    check_submitted()
+    text = desk.get(address(page)).content.decode()
+    assert "&lt;script&gt;alert(1)" in text
+    assert "<script>alert(1)" not in text
+
+
+@pytest.mark.parametrize("who", ["rater", "stranger", "reviewer of another study"])
+def test_the_desk_is_not_there_for_others(study: Study, who: str) -> None:
+    page = flagged(study)
+    user = member(study, Role.RATER) if who == "rater" else making.user()
+    if who == "reviewer of another study":
+        Membership.objects.create(study=beside(study), user=user, role=Role.REVIEWER)
+    client = logged_in(user)
+    for path in (f"/review/{study.slug}/", f"/review/{study.slug}/decided/", address(page)):
+        assert client.get(path).status_code == 404
+    for path in (address(page), f"/review/{study.slug}/undo/"):
+        assert client.post(path, {"decision": "use", "reason": "x"}).status_code == 404
+    if who != "reviewer of another study":
+        assert client.get("/review/").status_code == 404
+    assert not Decision.objects.exists()
+
+
+def test_a_page_of_another_study_is_not_found_under_this_one(study: Study, desk: Client) -> None:
+    page = flagged(study)
+    assert desk.get(address(page)).status_code == 200
+    Assignment.objects.filter(pk=page.pk).update(study=beside(study))
+    assert desk.get(address(page)).status_code == 404
+
+
+def test_reviewers_have_no_researchers_pages(study: Study, desk: Client) -> None:
+    paths = [
+        "/research/", "/research/studies/new/", "/research/corpora/new/",
+        f"/research/studies/{study.slug}/", f"/research/studies/{study.slug}/results/",
+        f"/research/studies/{study.slug}/people/", f"/research/studies/{study.slug}/settings/",
+        f"/research/studies/{study.slug}/releases/", f"/research/studies/{study.slug}/problems/",
+        f"/research/studies/{study.slug}/results.csv", f"/research/corpora/{study.corpus.slug}/",
+    ]  # fmt: skip
+    assert [desk.get(path).status_code for path in paths] == [404] * len(paths)
+    assert "Research" not in desk.get("/review/").content.decode()
+
+
+def test_a_decision_needs_a_csrf_token(study: Study, reviewer: User) -> None:
+    page = flagged(study)
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(reviewer)
+    assert client.post(address(page), {"decision": "pay", "reason": "x"}).status_code == 403
+    assert client.get(f"/review/{study.slug}/undo/").status_code == 405
+
+
+def test_a_long_queue_costs_no_more_statements(
+    study: Study, desk: Client, django_assert_max_num_queries: Queries
+) -> None:
+    page = flagged(study)
+    rows = Assignment.objects.filter(pk=page.pk).values().get()
+    del rows["id"], rows["key"]
+    Assignment.objects.bulk_create(Assignment(**rows) for _ in range(800))
+    with django_assert_max_num_queries(22):
+        text = desk.get(address(page)).content.decode()
+    assert "801 pages wait" in text
+    assert text.count("of 2 failed</span>") == 50
