@@ -96,7 +96,7 @@ SECURE_REDIRECT_EXEMPT = [r"^health/$"]
 AUTH_USER_MODEL = "hits.User"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "hits.views.authentication.WithAccount",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

@@ -10,5 +10,8 @@ urlpatterns = [
     path("health/", public.health, name="health"),
     path("images/<sha256:sha256>", public.image, name="image"),
     path("admin/", admin.site.urls),
+    path("api/", include("hits.api.urls")),
     path("", include("hits.views.urls_rater")),
+    path("", include("hits.views.urls_review")),
+    path("", include("hits.views.urls_research")),
 ]

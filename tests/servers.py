@@ -16,6 +16,7 @@ _running = ExitStack()
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests() -> None:
     folder = Path(tempfile.mkdtemp(prefix="annotation-tests-"))
+    folder.chmod(0o755)
     _running.callback(shutil.rmtree, folder, ignore_errors=True)
     os.environ.update(_running.enter_context(embedded.servers(folder / "var", durable=False)))
     os.environ.update(

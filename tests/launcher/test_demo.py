@@ -1,0 +1,113 @@
+"""make demo from start to stop, as its user sees it."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.launcher.holder import everything_in
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+# Set by the tests for themselves; the demo has its own.
+TEST_SETTINGS = ("ENVIRONMENT", "SECRET_KEY", "ALLOWED_HOSTS", "DATA_DIR", "EMAIL_BACKEND")
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in TEST_SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+
+
+@contextmanager
+def demo(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "annotation_app.launcher", "demo"]
+    with subprocess.Popen(
+        [*command, "--folder", str(folder), "--port", str(port), "--images", "150"],
+        cwd=BASE_DIR,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    assert process.stdout is not None
+    read = ""
+    for line in process.stdout:
+        read += line
+        if words in line:
+            return read
+    pytest.fail(f"the demo ended before it said {words!r}:\n{read}")
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_the_demo_runs_until_ctrl_c_and_leaves_nothing_running(folder: Path, port: int) -> None:
+    with demo(folder, port) as process:
+        said = read_until(process, "Ctrl-C stops everything")
+        assert f"http://127.0.0.1:{port}" in said
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/") as answer:
+            assert answer.status == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+    assert everything_in(folder) == []
+
+
+def test_kill_9_of_the_demo_leaves_nothing_running(folder: Path, port: int) -> None:
+    with demo(folder, port) as process:
+        read_until(process, "Ctrl-C stops everything")
+        assert everything_in(folder) != []
+        process.kill()
+    deadline = time.monotonic() + 9
+    while everything_in(folder) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert everything_in(folder) == []
+
+
+def test_a_second_demo_on_the_same_folder_is_refused(folder: Path, port: int) -> None:
+    with demo(folder, port) as process:
+        read_until(process, "✓ PostgreSQL and Valkey")
+        with demo(folder, port + 1) as second:
+            read_until(second, f"is in use by process {process.pid}")
+            assert second.wait(30) == 1
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+
+
+def test_a_part_that_dies_is_named_and_everything_stops(folder: Path, port: int) -> None:
+    with demo(folder, port) as process:
+        read_until(process, "Ctrl-C stops everything")
+        valkey = json.loads((folder / "run/valkey.pid").read_text())["pid"]
+        os.kill(valkey, signal.SIGKILL)
+        said = read_until(process, "has ended")
+        assert process.wait(30) == 1
+    assert "valkey has ended" in said
+    assert everything_in(folder) == []
+
+
+def test_a_port_in_use_is_said(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with demo(folder, port) as process:
+            said = read_until(process, "cannot be used")
+            assert process.wait(30) == 1
+    assert f"Port {port} of 127.0.0.1" in said
+    assert f"PORT={port + 1} make demo" in said

@@ -1,0 +1,75 @@
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.launcher.holder import Holder, alive_after
+
+LAUNCHER = [sys.executable, "-m", "annotation_app.launcher"]
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*LAUNCHER, "run", "--fast", "--folder", folder, "--", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+
+
+def test_a_command_finds_both_servers_and_its_exit_code_is_ours(folder: Path) -> None:
+    answer = run(folder, "sh", "-c", "echo $DATABASE_URL $REDIS_URL; exit 7")
+    database, valkey = answer.stdout.split()
+    assert database.startswith("postgresql://annotation:")
+    assert valkey.startswith("redis://:")
+    assert answer.returncode == 7
+
+
+def test_the_secret_key_stays_the_same_from_start_to_start(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    first, second = (run(folder, "sh", "-c", "echo $SECRET_KEY").stdout for _ in range(2))
+    assert first == second
+    assert len(first.strip()) >= 50
+
+
+def test_what_the_environment_says_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATA_DIR", "/elsewhere")
+    assert run(folder, "sh", "-c", "echo $DATA_DIR").stdout == "/elsewhere\n"
+
+
+def test_a_command_joins_servers_that_are_running(folder: Path, holder: Holder) -> None:
+    urls = holder.start()
+    answer = run(folder, "sh", "-c", "echo $DATABASE_URL $REDIS_URL")
+    assert answer.stdout.split() == [urls["DATABASE_URL"], urls["REDIS_URL"]]
+
+
+def test_a_refusal_is_said_in_one_message_without_a_traceback(new_folder: Path) -> None:
+    (new_folder / "postgres").mkdir(parents=True)
+    (new_folder / "postgres/PG_VERSION").write_text("16\n")
+    answer = run(new_folder, "true")
+    assert answer.returncode == 1
+    assert "holds data of PostgreSQL 16" in answer.stderr.replace("\n", " ")
+    assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_stopped_launcher_leaves_neither_command_nor_servers(
+    folder: Path, stop: signal.Signals
+) -> None:
+    command = ["sh", "-c", "echo ready; sleep 60"]
+    with subprocess.Popen(
+        [*LAUNCHER, "run", "--fast", "--folder", folder, "--", *command],
+        stdout=subprocess.PIPE,
+    ) as launcher:
+        assert launcher.stdout is not None
+        launcher.stdout.readline()
+        tied = psutil.Process(launcher.pid).children()
+        launcher.send_signal(stop)
+        launcher.wait(10)
+    assert alive_after(5, tied) == []
