@@ -18,12 +18,13 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from hits.models import Account, Assignment, Exclusion, Participation, Study
+from hits.models import Account, Assignment, Exclusion, Participation, Person, Study
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
 from hits.protocol import Protocol, protocol
 from hits.records import Json
 
 RING = 2**63
+JOINED = "Two of your accounts have just been joined. Please try again."
 
 _UNSEEN = """
     FROM hits_unit u
@@ -52,9 +53,9 @@ class Drawn:
 
 @transaction.atomic
 def draw(*, study: Study, account: Account) -> Assignment:
-    """The page this person has open, or else a new one."""
+    """The page this account has open, or else a new one."""
     participation = _lock_participation(study, account)
-    open_page = _open_page(study, participation.person_id)
+    open_page = _open_page(study, account)
     if open_page is not None:
         return open_page
     _may_work(study, participation)
@@ -85,25 +86,26 @@ def draw(*, study: Study, account: Account) -> Assignment:
 
 
 def _lock_participation(study: Study, account: Account) -> Participation:
-    """The person is locked too: two requests of one person never pass the same check."""
+    """The person is locked, and first: two requests of one person never pass the same check."""
     try:
         found = (
             Participation.objects.select_related("person")
-            .select_for_update(no_key=True, of=("self", "person"))
+            .select_for_update(no_key=True, of=("person", "self"))
             .get(study=study, person_id=account.person_id)
         )
     except Participation.DoesNotExist:
+        if Person.objects.filter(pk=account.person_id, same_as__isnull=False).exists():
+            raise Closed(JOINED) from None
         raise NotAllowed("Read the information of this study and agree to it first.") from None
     if found.person.same_as_id is not None:
-        raise Closed("Two of your accounts have just been joined. Please try again.")
+        raise Closed(JOINED)
     return found
 
 
-def _open_page(study: Study, person_id: int) -> Assignment | None:
+def _open_page(study: Study, account: Account) -> Assignment | None:
     return (
-        Assignment.objects.filter(
-            study=study, person_id=person_id, state="open", lease_until__gt=timezone.now()
-        )
+        Assignment.objects.filter(study=study, person_id=account.person_id, account=account)
+        .filter(state="open", lease_until__gt=timezone.now())
         .order_by("pk")
         .first()
     )
@@ -132,11 +134,12 @@ class _Hand:
 
     def hold(self, pool: str, count: int) -> list[Drawn]:
         """Open units, held for this person, in one order for everybody, so that units get
-        complete early. It waits for units that others are taking only when it found none."""
-        start = self.cursors.get(pool, -1)
-        return self._around(_HOLD_FREE, pool, count, start) or self._around(
-            _HOLD_ANY, pool, count, start
-        )
+        complete early. It waits for units that others are taking only when it found none, and
+        only from the first on while it holds nothing, so that nobody waits for it meanwhile."""
+        found = self._around(_HOLD_FREE, pool, count, self.cursors.get(pool, -1))
+        if found or self.taken:
+            return found
+        return self._around(_HOLD_ANY, pool, count, -1)
 
     def golds(self, pool: str, count: int) -> list[Drawn]:
         """Golds start elsewhere for everybody, so that all of them are asked."""
@@ -175,20 +178,20 @@ def ring_position(seed: int, name: str) -> int:
 
 
 def _compose(hand: _Hand, kind: Protocol[Any, Any], settings: Any) -> list[Drawn]:
-    (judged_pool, judged_count), *golds = kind.composition(settings).items()
+    """Units to judge, golds, and whatever fills the page up to its size."""
+    composition = kind.composition(settings)
+    (judged_pool, judged_count), *golds = composition.items()
     drawn = hand.hold(judged_pool, judged_count)
     if not drawn:
         return []
-    short = judged_count - len(drawn)
     for pool, count in golds:
         if count:
             drawn += hand.golds(pool, count)
     gold_pools = [pool for pool, _ in golds]
     for pool in kind.fill(settings):
+        short = sum(composition.values()) - len(drawn)
         if short > 0:
-            filled = hand.golds(pool, short) if pool in gold_pools else hand.hold(pool, short)
-            drawn += filled
-            short -= len(filled)
+            drawn += hand.golds(pool, short) if pool in gold_pools else hand.hold(pool, short)
     return drawn
 
 

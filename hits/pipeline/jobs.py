@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat, Now
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from hits.models import Corpus, Job, Study, User
 from hits.pipeline.errors import PipelineError
@@ -115,7 +116,7 @@ def ring(job: Job) -> None:
     """Tell a worker. A bell that is lost is rung again by the sweeper."""
     try:
         current_app.send_task("workers.tasks.run_job", args=[job.pk], queue=job.queue, retry=False)
-    except OSError as failure:
+    except OperationalError as failure:
         log.warning("bell not rung", job=job.pk, failure=str(failure))
 
 

@@ -85,8 +85,12 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
     if before is not None:
         values = {name: getattr(before, name) for name in fields} | values
     try:
-        values["settings"] = kind.settings_model.model_validate(values.get("settings", {})).model_dump()
-        values["wording"] = kind.wording_model.model_validate(values.get("wording", {})).model_dump()
+        values["settings"] = kind.settings_model.model_validate(
+            values.get("settings", {})
+        ).model_dump()
+        values["wording"] = kind.wording_model.model_validate(
+            values.get("wording", {})
+        ).model_dump()
     except ValidationError as wrong:
         raise Refused(f"These settings cannot be used: {wrong}") from None
     number = 1 if before is None else before.number + 1
@@ -247,7 +251,9 @@ def _store(study: Study, wanted: int, drafts: Iterator[UnitDraft]) -> dict[str, 
             [study.pk],
         )
         cursor.execute("SELECT pool, count(*) FROM unit_draft GROUP BY pool ORDER BY pool")
-        return dict(cursor.fetchall())
+        counts = dict(cursor.fetchall())
+        cursor.execute("DROP TABLE unit_draft")
+        return counts
 
 
 def _row(study: Study, draft: UnitDraft) -> tuple[Any, ...]:

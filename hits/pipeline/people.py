@@ -1,5 +1,7 @@
 """People: who takes part, what they agreed to, and which accounts are one human being."""
 
+from itertools import groupby
+
 from django.contrib.auth.password_validation import validate_password
 from django.db import IntegrityError, transaction
 from django.db.models import DateTimeField, F, Value
@@ -58,7 +60,8 @@ def give_consent(*, study: Study, account: Account) -> Consent:
 def withdraw(*, study: Study, account: Account) -> None:
     """No more pages; what was submitted stays, what is open goes back."""
     participation = (
-        Participation.objects.select_for_update(no_key=True)
+        Participation.objects.select_related("person")
+        .select_for_update(no_key=True, of=("person", "self"))
         .filter(study=study, person_id=account.person_id)
         .first()
     )
@@ -117,11 +120,12 @@ def link(*, account: Account, same_as: Account) -> None:
     first, second = sorted([account.person_id, same_as.person_id])
     if first == second:
         return
-    both = Participation.objects.filter(person_id__in=[first, second]).order_by("pk")
-    list(both.select_for_update(no_key=True))
-    persons = Person.objects.filter(pk__in=[first, second]).order_by("pk")
-    list(persons.select_for_update(no_key=True))
-    for slot in _later_of_shared_units(first, second):
+    both = Person.objects.filter(pk__in=[first, second]).order_by("pk")
+    if any(person.same_as_id is not None for person in both.select_for_update(no_key=True)):
+        raise Closed("One of these accounts has just been joined with another. Please try again.")
+    pages = Assignment.objects.filter(person_id__in=[first, second]).order_by("pk")
+    list(pages.select_for_update(no_key=True).values_list("pk"))
+    for slot in _giving_way(first, second):
         places.mark_same_person(slot)
     shared = Slot.objects.filter(person_id=first).values("unit")
     Slot.objects.filter(person_id=second).exclude(unit__in=shared).update(person_id=first)
@@ -132,16 +136,23 @@ def link(*, account: Account, same_as: Account) -> None:
     Person.objects.filter(pk=second).update(same_as_id=first)
 
 
-def _later_of_shared_units(first: int, second: int) -> list[Slot]:
-    """The later slot of each unit that both have, its assignment locked."""
-    of_second = dict(Slot.objects.filter(person_id=second).values_list("unit_id", "pk"))
-    of_first = dict(
-        Slot.objects.filter(person_id=first, unit_id__in=of_second).values_list("unit_id", "pk")
+def _giving_way(first: int, second: int) -> list[Slot]:
+    """Of the slots for one unit all but one: the earliest judgment that counts, if one does."""
+    theirs = (
+        Slot.objects.filter(assignment__person_id__in=[first, second])
+        .select_related("assignment", "judgment")
+        .order_by("unit__order_key", "unit_id")
     )
-    later = [max(pk, of_second[unit_id]) for unit_id, pk in of_first.items()]
-    assignments = Assignment.objects.filter(slots__in=later).order_by("pk")
-    list(assignments.select_for_update(no_key=True, of=("self",)))
-    return list(Slot.objects.filter(pk__in=later).order_by("unit__order_key"))
+    found: list[Slot] = []
+    for _, slots in groupby(theirs, key=lambda slot: slot.unit_id):
+        found += sorted(slots, key=_claim)[1:]
+    return found
+
+
+def _claim(slot: Slot) -> tuple[int, float, int]:
+    rank = {"counted": 0, "held": 1}.get(slot.state, 2)
+    answered_at = slot.judgment.created_at.timestamp() if hasattr(slot, "judgment") else 0.0
+    return rank, answered_at, slot.pk
 
 
 def _move_participation(participation: Participation, person_id: int) -> None:
@@ -154,3 +165,4 @@ def _move_participation(participation: Participation, person_id: int) -> None:
         judgments_done=F("judgments_done") + participation.judgments_done,
         started_at=Coalesce("started_at", Value(participation.started_at, DateTimeField())),
     )
+    kept.filter(excluded_reason="").update(excluded_reason=participation.excluded_reason)

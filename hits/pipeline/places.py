@@ -25,6 +25,7 @@ _MOVE = f"""
     UPDATE hits_unit u SET held = held + %(held)s, counted = counted + %(counted)s
     FROM units WHERE u.id = units.id
 """
+_LOCK = f"WITH {_UNITS_IN_ORDER} SELECT count(*) FROM units"
 _RETAKE = f"""
     WITH {_UNITS_IN_ORDER},
     moved AS (
@@ -43,7 +44,7 @@ def count(assignment: Assignment) -> None:
 
 def mark_broken(assignment: Assignment, positions: list[int]) -> None:
     """What could not be judged goes out again, to others."""
-    _move(assignment, ["held"], "broken", held=-1, positions=positions)
+    _move(assignment, ["counted"], "broken", counted=-1, positions=positions)
 
 
 def free(assignment: Assignment) -> None:
@@ -58,10 +59,14 @@ def drop(assignment: Assignment, positions: list[int] | None = None) -> None:
 
 def mark_same_person(slot: Slot) -> None:
     """The person behind this slot has judged the unit under another account already."""
-    for state, held, counted in [("held", -1, 0), ("counted", 0, -1), ("freed", 0, 0)]:
+    for states, held, counted in [
+        (["held"], -1, 0),
+        (["counted"], 0, -1),
+        (["freed", "not_used"], 0, 0),
+    ]:
         _move(
             slot.assignment,
-            [state],
+            states,
             "same_person",
             held=held,
             counted=counted,
@@ -71,6 +76,9 @@ def mark_same_person(slot: Slot) -> None:
 
 def retake(assignment: Assignment, states: list[str]) -> None:
     """Judgments that lost their places count where the unit still has one, else are kept."""
+    # Locked by a statement before: one that waits for its locks tries the row it first saw
+    # against the constraint, and that row may have been full.
+    _run(_LOCK, assignment, {"states": states})
     _run(_RETAKE, assignment, {"states": states})
 
 

@@ -33,7 +33,7 @@ class Answered:
 
 def save_draft(*, assignment_key: UUID, account: Account, fields: Fields, revision: int) -> Saved:
     now = timezone.now()
-    kept = {name: values for name, values in fields.items() if name.startswith("q")}
+    kept = {name: values for name, values in _storable(fields).items() if name.startswith("q")}
     if len(json.dumps(kept)) > LARGEST_DRAFT:
         raise Closed("This is more text than a page can keep. Shorten it to save.")
     saved = (
@@ -49,12 +49,21 @@ def save_draft(*, assignment_key: UUID, account: Account, fields: Fields, revisi
     raise Closed(_why_closed(assignment))
 
 
-@transaction.atomic
 def submit(*, assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
     """Store the answers, once: a repeated submission gets the same receipt."""
+    try:
+        return _submit(assignment_key, account, fields)
+    except Assignment.DoesNotExist:
+        # A page that went over to another person while this waited is found at the second look.
+        return _submit(assignment_key, account, fields)
+
+
+@transaction.atomic
+def _submit(assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
+    # The person is locked first, as by whatever else changes pages of theirs and their counts.
     assignment = (
-        Assignment.objects.select_related("version__study")
-        .select_for_update(no_key=True, of=("self",))
+        Assignment.objects.select_related("version__study", "person")
+        .select_for_update(no_key=True, of=("person", "self"))
         .get(key=assignment_key, account=account)
     )
     if assignment.state == Assignment.State.SUBMITTED:
@@ -62,7 +71,7 @@ def submit(*, assignment_key: UUID, account: Account, fields: Fields) -> Receipt
         return Receipt(str(assignment.key), assignment.submitted_at)
     if assignment.state == Assignment.State.RETURNED:
         raise Closed(_why_closed(assignment))
-    answered = _parse(assignment, fields)
+    answered = _parse(assignment, _storable(fields))
     now = timezone.now()
     _store(answered)
     _settle_places(assignment, answered)
@@ -114,6 +123,15 @@ def fields_of(fields: Fields, position: int) -> Fields:
         for name, values in fields.items()
         if name.startswith(prefix)
     }
+
+
+def _storable(fields: Fields) -> Fields:
+    return {_clean(name): [_clean(value) for value in values] for name, values in fields.items()}
+
+
+def _clean(text: str) -> str:
+    """Without what PostgreSQL cannot store: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", "").encode(errors="replace").decode()
 
 
 def _why_closed(assignment: Assignment) -> str:
@@ -195,9 +213,10 @@ def _settle_places(assignment: Assignment, answered: Sequence[Answered]) -> None
         Slot.objects.filter(assignment=assignment, position__in=broken).update(state="broken")
         places.retake(assignment, ["freed"])
         return
+    # All units are locked in their order by the first of the two.
+    places.count(assignment)
     if broken:
         places.mark_broken(assignment, broken)
-    places.count(assignment)
 
 
 def _count_for_the_person(assignment: Assignment, judgments: int) -> None:

@@ -9,15 +9,17 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
 from hits.demo import corpus as scenes
 from hits.management.crowd import CAREFUL, CARELESS, QUICK, Manner, fill_in
-from hits.models import Account, Assignment, Corpus, Membership, Role, Study, User
+from hits.models import Account, Assignment, Corpus, Decision, Membership, Role, Study, User
 from hits.pipeline import jobs
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
+from hits.pipeline.errors import NothingLeft
 from hits.pipeline.load import load
 from hits.pipeline.open import create_study, open_study
 from hits.pipeline.people import account_of, give_consent
@@ -50,11 +52,14 @@ class Command(BaseCommand):
         self.started = time.monotonic()
         password = _password()
         users = {role: _login(role, name, password, flags) for role, name, flags in LOGINS}
-        if not Study.objects.filter(slug="scenes-image-to-caption").exists():
+        filled = _scratch() / "demo-is-filled"
+        if not (filled.exists() and Study.objects.exists()):
             self.fill(users, options["images"])
+            filled.touch()
         self.stdout.write(_logins(password))
 
     def fill(self, users: dict[str, User], images: int) -> None:
+        """Every step leaves alone what an earlier start, perhaps stopped half way, has done."""
         scenes_corpus = self.import_scenes(users["researcher"], images)
         photographs = self.import_photographs(users["researcher"])
         self.propose(scenes_corpus, train_split="train", query_sample=60)
@@ -76,7 +81,7 @@ class Command(BaseCommand):
         _answer(second, CROWD[:2])
         check_submitted(limit=1000)
         failed = queue(first).last()
-        if failed is not None:
+        if failed is not None and not Decision.objects.filter(by=users["reviewer"]).exists():
             reason = "Answers look random; two seconds a question are too few to see the image."
             decide(
                 assignment=failed,
@@ -90,8 +95,9 @@ class Command(BaseCommand):
         self.stderr.write(f"{time.monotonic() - self.started:5.1f} s  {text}")
 
     def import_scenes(self, owner: User, images: int) -> Corpus:
-        corpus = Corpus.objects.create(
-            slug="scenes", name="Rendered scenes", licence="CC0 1.0", owner=owner
+        corpus, _ = Corpus.objects.get_or_create(
+            slug="scenes",
+            defaults={"name": "Rendered scenes", "licence": "CC0 1.0", "owner": owner},
         )
         with tempfile.TemporaryDirectory(dir=_scratch()) as folder:
             self.say(f"drawing {images} scenes")
@@ -101,8 +107,9 @@ class Command(BaseCommand):
         return corpus
 
     def import_photographs(self, owner: User) -> Corpus:
-        corpus = Corpus.objects.create(
-            slug="photographs", name="Photographs", licence="CC0 and public domain", owner=owner
+        corpus, _ = Corpus.objects.get_or_create(
+            slug="photographs",
+            defaults={"name": "Photographs", "licence": "See its LICENCES.md", "owner": owner},
         )
         folder = str(files("hits.demo") / "photographs")
         load(corpus=corpus.slug, source=folder, split="test", progress=_unheard)
@@ -133,22 +140,36 @@ class Command(BaseCommand):
         continues: Study | None = None,
     ) -> Study:
         self.say(f"opening the study “{name}”")
-        study = create_study(
-            slug=slug,
-            name=name,
-            corpus=corpus,
-            protocol_slug="matching",
-            by=users["researcher"],
-            settings={"justification": direction == "i2t"},
-            pay="1.40" if direction == "i2t" else "0.65",
-            seed=SEED,
-        )
-        study.proposals.set(corpus.proposals.filter(direction=direction))
-        study.continues.set([continues] if continues else [])
-        for role in (Role.RATER, Role.REVIEWER):
-            Membership.objects.create(study=study, user=users[role], role=role)
-        open_study(study=study)
-        return study
+        if (existing := Study.objects.filter(slug=slug).first()) is not None:
+            return existing
+        return _make_study(corpus, slug, name, direction, users, continues)
+
+
+@transaction.atomic
+def _make_study(
+    corpus: Corpus,
+    slug: str,
+    name: str,
+    direction: str,
+    users: dict[str, User],
+    continues: Study | None,
+) -> Study:
+    study = create_study(
+        slug=slug,
+        name=name,
+        corpus=corpus,
+        protocol_slug="matching",
+        by=users["researcher"],
+        settings={"justification": direction == "i2t"},
+        pay="1.40" if direction == "i2t" else "0.65",
+        seed=SEED,
+    )
+    study.proposals.set(corpus.proposals.filter(direction=direction))
+    study.continues.set([continues] if continues else [])
+    for role in (Role.RATER, Role.REVIEWER):
+        Membership.objects.create(study=study, user=users[role], role=role)
+    open_study(study=study)
+    return study
 
 
 def _unheard(done: int, total: int | None = None, message: str = "") -> None:
@@ -158,8 +179,12 @@ def _unheard(done: int, total: int | None = None, message: str = "") -> None:
 def _answer(study: Study, crowd: list[tuple[str, Manner, int]]) -> None:
     for name, manner, pages in crowd:
         account = _crowd_account(name, study)
-        for _ in range(pages):
-            page = draw(study=study, account=account)
+        done = Assignment.objects.filter(study=study, account=account, state="submitted").count()
+        for _ in range(done, pages):
+            try:
+                page = draw(study=study, account=account)
+            except NothingLeft:
+                return
             fields = fill_in(page, manner, corpus_seed=SEED)
             _let_time_pass(page, fields)
             submit(assignment_key=page.key, account=account, fields=fields)

@@ -1,0 +1,51 @@
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from annotation_app.environment import DEVELOPMENT_SECRET_KEY, Environment
+
+GOOD_KEY = "k" * 40
+
+
+def production(**values: str) -> Environment:
+    return Environment({"SECRET_KEY": GOOD_KEY, "ALLOWED_HOSTS": "example.org", **values})
+
+
+def test_what_is_not_said_is_production() -> None:
+    assert Environment({}).is_production
+    assert not Environment({"ENVIRONMENT": "development"}).is_production
+
+
+def test_production_refuses_debug() -> None:
+    with pytest.raises(ImproperlyConfigured, match="DEBUG"):
+        production(DEBUG="on").debug()
+    assert production().debug() is False
+
+
+@pytest.mark.parametrize("key", [DEVELOPMENT_SECRET_KEY, "short", ""])
+def test_production_refuses_a_default_or_weak_secret_key(key: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY"):
+        production(SECRET_KEY=key).secret_key()
+
+
+def test_production_refuses_to_start_without_a_secret_key() -> None:
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY"):
+        Environment({}).secret_key()
+
+
+@pytest.mark.parametrize("hosts", ["", " , "])
+def test_production_refuses_empty_allowed_hosts(hosts: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="ALLOWED_HOSTS"):
+        production(ALLOWED_HOSTS=hosts).allowed_hosts()
+    assert production().allowed_hosts() == ["example.org"]
+
+
+def test_a_missing_variable_is_named() -> None:
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL"):
+        production().text("DATABASE_URL")
+
+
+@pytest.mark.parametrize(("name", "value"), [("FLAG", "perhaps"), ("NUMBER", "many")])
+def test_a_value_that_makes_no_sense_is_named(name: str, value: str) -> None:
+    env = production(**{name: value})
+    with pytest.raises(ImproperlyConfigured, match=name):
+        env.flag(name) if name == "FLAG" else env.number(name, 1)
