@@ -32,7 +32,7 @@ test-deep: browser lint
 	@$(BIN)/python -m pytest
 
 bench: dev
-	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench all
 
 lint: dev types
 	@$(BIN)/ruff check --quiet .

@@ -88,7 +88,8 @@ SECURE_SSL_REDIRECT = SERVED_OVER_HTTPS and env.flag("SSL_REDIRECT", True)
 SECURE_HSTS_SECONDS = env.number("HSTS_SECONDS", 0)
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-if env.flag("BEHIND_PROXY"):
+BEHIND_PROXY = env.flag("BEHIND_PROXY")
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 SECURE_REDIRECT_EXEMPT = [r"^health/$"]
@@ -179,12 +180,19 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "hits.api.errors.answer",
+    "NUM_PROXIES": int(BEHIND_PROXY),
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Annotation app",
     "DESCRIPTION": "People judge images and texts; researchers get datasets out of it.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "AssignmentState": "hits.models.work.Assignment.State",
+        "JobState": "hits.models.job.Job.State",
+        "PlaceState": "hits.models.work.Slot.State",
+        "StudyState": "hits.models.study.Study.State",
+    },
 }
 
 LOG_LEVEL = env.text("LOG_LEVEL", "INFO")

@@ -38,6 +38,7 @@ class Protocol(ABC, Generic[Settings, Wording]):
     name: ClassVar[str]
     template: ClassVar[str]
     settings_model: type[Settings]
+    shown_settings: ClassVar[frozenset[str]] = frozenset()
     wording_model: type[Wording]
 
     @abstractmethod

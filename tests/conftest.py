@@ -7,7 +7,8 @@ from django.core.cache import cache
 
 @pytest.fixture(autouse=True)
 def _plain_static_files(settings: LazySettings) -> None:
-    """Tests render pages without collectstatic's manifest."""
+    """Tests render pages without collectstatic's manifest, and no client scans for files."""
+    settings.WHITENOISE_AUTOREFRESH = True
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     }

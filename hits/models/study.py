@@ -90,24 +90,12 @@ class StudyVersion(models.Model):
         return f"{self.study} v{self.number}"
 
 
-class ExclusionQuerySet(models.QuerySet["Exclusion"]):
-    def keeps_out(self, *, study: Study, person_id: int) -> bool:
-        """Whether the person has worked in a study that this one excludes, or is excluded by."""
-        worked = Participation.objects.filter(person_id=person_id, started_at__isnull=False)
-        return self.filter(
-            Q(study=study, other__in=worked.values("study"))
-            | Q(other=study, study__in=worked.values("study"))
-        ).exists()
-
-
 class Exclusion(models.Model):
     """Whoever worked in one of the two studies never works in the other."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="exclusions")
     other = models.ForeignKey(Study, models.CASCADE, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
-
-    objects = ExclusionQuerySet.as_manager()
 
     class Meta:
         constraints = [

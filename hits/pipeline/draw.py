@@ -18,7 +18,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from hits.models import Account, Assignment, Exclusion, Participation, Person, Study
+from hits.models import Account, Assignment, Participation, Person, Study
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
 from hits.protocol import Protocol, protocol
 from hits.records import Json
@@ -26,6 +26,22 @@ from hits.records import Json
 RING = 2**63
 JOINED = "Two of your accounts have just been joined. Please try again."
 
+# Asked once the person is locked, so that nothing of it changes before the page is drawn.
+_STANDING = """
+    SELECT
+        (SELECT min(a.id) FROM hits_assignment a
+         WHERE a.study_id = %(study)s AND a.person_id = %(person)s
+           AND a.account_id = %(account)s AND a.state = 'open' AND a.lease_until > now()),
+        EXISTS (SELECT 1 FROM hits_consent c
+                JOIN hits_participation p ON p.id = c.participation_id
+                JOIN hits_studyversion v ON v.id = c.version_id
+                WHERE p.study_id = %(study)s AND p.person_id = %(person)s
+                  AND c.withdrawn_at IS NULL AND v.number >= %(consent_number)s),
+        EXISTS (SELECT 1 FROM hits_exclusion e
+                JOIN hits_participation p ON p.person_id = %(person)s AND p.started_at IS NOT NULL
+                WHERE (e.study_id = %(study)s AND e.other_id = p.study_id)
+                   OR (e.other_id = %(study)s AND e.study_id = p.study_id))
+"""
 _UNSEEN = """
     FROM hits_unit u
     WHERE u.study_id = %(study)s AND u.pool = %(pool)s AND u.is_open
@@ -51,14 +67,23 @@ class Drawn:
     payload: str
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a person stands in a study."""
+
+    open_page_id: int | None
+    has_agreed: bool
+    is_kept_out: bool
+
+
 @transaction.atomic
 def draw(*, study: Study, account: Account) -> Assignment:
     """The page this account has open, or else a new one."""
     participation = _lock_participation(study, account)
-    open_page = _open_page(study, account)
-    if open_page is not None:
-        return open_page
-    _may_work(study, participation)
+    standing = _standing(study, account)
+    if standing.open_page_id is not None:
+        return Assignment.objects.get(pk=standing.open_page_id)
+    _may_work(study, participation, standing)
     assert study.version is not None
     kind = protocol(study.protocol)
     hand = _Hand(study, participation)
@@ -102,24 +127,27 @@ def _lock_participation(study: Study, account: Account) -> Participation:
     return found
 
 
-def _open_page(study: Study, account: Account) -> Assignment | None:
-    return (
-        Assignment.objects.filter(study=study, person_id=account.person_id, account=account)
-        .filter(state="open", lease_until__gt=timezone.now())
-        .order_by("pk")
-        .first()
-    )
-
-
-def _may_work(study: Study, participation: Participation) -> None:
+def _standing(study: Study, account: Account) -> Standing:
     assert study.version is not None
+    values = {
+        "study": study.pk,
+        "person": account.person_id,
+        "account": account.pk,
+        "consent_number": study.version.consent_number,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_STANDING, values)
+        return Standing(*cursor.fetchone())
+
+
+def _may_work(study: Study, participation: Participation, standing: Standing) -> None:
     if study.state != Study.State.OPEN:
         raise Closed("This study is not open at the moment.")
     if participation.excluded_reason:
         raise NotAllowed("You cannot take part in this study any more.")
-    if not participation.has_agreed_to(study.version):
+    if not standing.has_agreed:
         raise NotAllowed("Read the information of this study and agree to it first.")
-    if Exclusion.objects.keeps_out(study=study, person_id=participation.person_id):
+    if standing.is_kept_out:
         raise NotAllowed("You have worked in a study that rules this one out.")
 
 

@@ -225,6 +225,7 @@ def _batches(items: Iterator[T], size: int = 1000) -> Iterator[list[T]]:
 
 def _store(study: Study, wanted: int, drafts: Iterator[UnitDraft]) -> dict[str, int]:
     with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS unit_draft")
         cursor.execute(
             "CREATE TEMPORARY TABLE unit_draft (key text, pool text, payload jsonb, gold jsonb,"
             " order_key bigint, sources jsonb) ON COMMIT DROP"

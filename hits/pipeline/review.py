@@ -5,7 +5,7 @@ from django.db.models import F, QuerySet
 
 from hits.models import Account, Assignment, Decision, Study, User
 from hits.pipeline import places
-from hits.pipeline.errors import Closed, NotAllowed, Refused
+from hits.pipeline.errors import Closed, NotAllowed, Refused, Stale
 
 
 def queue(study: Study) -> QuerySet[Assignment]:
@@ -15,13 +15,36 @@ def queue(study: Study) -> QuerySet[Assignment]:
     ).order_by(F("golds_failed").desc(), "submitted_at", "pk")
 
 
+def last_decision(assignment: Assignment) -> int:
+    """The newest decision on a page: what a reviewer saw when they decided."""
+    return assignment.decisions.order_by("-pk").values_list("pk", flat=True).first() or 0
+
+
+def did_it(user: User, assignment: Assignment) -> bool:
+    return Account.objects.filter(user=user, person_id=assignment.person_id).exists()
+
+
 @transaction.atomic
-def decide(*, assignment: Assignment, by: User, use: str, payment: str, reason: str) -> Assignment:
-    """Decide on use and payment, or decide anew; the earlier decision stays on record."""
+def decide(
+    *,
+    assignment: Assignment,
+    by: User,
+    use: str,
+    payment: str,
+    reason: str,
+    seen: int | None = None,
+) -> Assignment:
+    """Decide on use and payment, or decide anew; the earlier decision stays on record.
+
+    With `seen`, the last decision the reviewer knew of, a newer one stops them."""
     locked = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     if locked.state != Assignment.State.SUBMITTED:
         raise Closed("Only submitted pages can be decided on.")
-    if Account.objects.filter(user=by, person_id=locked.person_id).exists():
+    if seen is not None and seen != last_decision(locked):
+        raise Stale(
+            "Somebody decided on this page while you looked at it. Look again first."
+        )
+    if did_it(by, locked):
         raise NotAllowed("You did this page yourself: somebody else has to decide on it.")
     if use not in Assignment.Use.values or payment not in Assignment.Payment.values:
         raise Refused("Say whether the judgments are used and whether the work is paid.")

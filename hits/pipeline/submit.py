@@ -63,6 +63,7 @@ def _submit(assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
     # The person is locked first, as by whatever else changes pages of theirs and their counts.
     assignment = (
         Assignment.objects.select_related("version__study", "person")
+        .defer("draft", "version__wording", "version__information")
         .select_for_update(no_key=True, of=("person", "self"))
         .get(key=assignment_key, account=account)
     )

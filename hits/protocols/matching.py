@@ -133,6 +133,7 @@ class Matching(Protocol[Settings, Wording]):
     name = "Image-text matching"
     template = "protocols/matching.html"
     settings_model = Settings
+    shown_settings = frozenset({"justification"})
     wording_model = Wording
     columns = ("choice", "reasons", "errors", "other")
 

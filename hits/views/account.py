@@ -5,6 +5,7 @@ from django.contrib.auth import login
 from django.contrib.auth import views as django_views
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
 
 from hits.models import Invitation, Membership, Role, User
 from hits.pipeline import people
@@ -33,6 +34,7 @@ password_was_reset = django_views.PasswordResetCompleteView.as_view(
 )
 
 
+@require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
     try:
         invitation = people.invitation_by_token(token)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -84,6 +85,8 @@ def page(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
         key=key,
         state=Assignment.State.SUBMITTED,
     )
+    if review.did_it(user_of(request), assignment):
+        raise PermissionDenied("You did this page yourself: somebody else has to decide on it.")
     if request.method == "POST":
         return _decide(request, study, assignment)
     return _show(request, study, assignment)
@@ -121,8 +124,8 @@ def decided(request: HttpRequest, slug: str) -> HttpResponse:
     by_rule = request.GET.get("by") == "all"
     events = evidence.decisions_in(study, use=use, by_rule=by_rule)
     before = request.GET.get("before", "")
-    if before.isdecimal() and len(before) < 19:
-        events = events.filter(pk__lt=int(before))
+    if _number(before) > 0:
+        events = events.filter(pk__lt=_number(before))
     found = list(events[: EVENTS_A_PAGE + 1])
     context = desks(user_of(request)) | {
         "study": study,
@@ -138,7 +141,7 @@ def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpR
     choices = _choices(assignment)
     choice = next((each for each in choices if each.name == request.POST.get("decision")), None)
     reason = request.POST.get("reason", "").strip()
-    error = _why_not(request, assignment, choice, reason)
+    error = _why_not(choice, reason)
     if error or choice is None:
         return _show(request, study, assignment, error=error, reason=reason)
     if not reason or reason == _proposal(choices, assignment).reason:
@@ -151,6 +154,7 @@ def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpR
             use=choice.use,
             payment=choice.payment,
             reason=reason,
+            seen=_number(request.POST.get("seen", "")),
         )
     except PipelineError as refusal:
         return _show(request, study, assignment, error=refusal.message, reason=reason)
@@ -166,13 +170,7 @@ def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpR
     return redirect("review_page", slug=study.slug, key=following.key)
 
 
-def _why_not(
-    request: HttpRequest, assignment: Assignment, choice: Choice | None, reason: str
-) -> str:
-    if _is_own(user_of(request), assignment):
-        return "You did this page yourself: somebody else has to decide on it."
-    if request.POST.get("seen") != str(_last_decision(assignment)):
-        return "Somebody decided on this page while you looked at it. Look again, then decide."
+def _why_not(choice: Choice | None, reason: str) -> str:
     if choice is None:
         return "Choose one of the decisions. Nothing was changed."
     if choice.payment == Assignment.Payment.REFUSED and not reason:
@@ -201,12 +199,11 @@ def _show(
         "out_again": evidence.units_out_again(assignment) if assignment.use == "not_used" else 0,
         "queue": queue,
         "next_images": evidence.image_urls(queue.after) if queue.after else [],
-        "is_own": _is_own(user, assignment),
         "choices": [choice for choice in choices if choice.name != "refuse"],
         "proposal": proposal,
         "reason": reason if reason and not refusing else proposal.reason,
         "refusal": reason if refusing else "",
-        "seen": _last_decision(assignment),
+        "seen": review.last_decision(assignment),
         "error": error,
         "refusing": refusing,
         "undoable": bool(_undo_steps(request, study)),
@@ -239,10 +236,6 @@ def _queue_for(user: User, study: Study) -> QuerySet[Assignment]:
     """The queue without the reviewer's own pages."""
     own = Account.objects.filter(user=user).values("person")
     return review.queue(study).exclude(person__in=own).select_related("study")
-
-
-def _is_own(user: User, assignment: Assignment) -> bool:
-    return Account.objects.filter(user=user, person=assignment.person_id).exists()
 
 
 def _before_it(assignment: Assignment) -> Q:
@@ -283,8 +276,8 @@ def _queue_around(queue: QuerySet[Assignment], assignment: Assignment) -> Queue:
     )
 
 
-def _last_decision(assignment: Assignment) -> int:
-    return assignment.decisions.order_by("-pk").values_list("pk", flat=True).first() or 0
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 19 else -1
 
 
 def _undo_key(study: Study) -> str:

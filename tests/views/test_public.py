@@ -17,7 +17,7 @@ def test_an_image_is_served_by_its_hash_and_may_be_kept_for_ever(client: Client)
     assert response["Content-Type"] == "image/png"
     assert "immutable" in response["Cache-Control"]
     assert response["X-Content-Type-Options"] == "nosniff"
-    assert len(b"".join(response)) == blob.size  # type: ignore[call-overload]
+    assert len(b"".join(response)) == blob.size
 
 
 def test_an_image_that_the_browser_has_is_not_sent_again(client: Client) -> None:

@@ -1,0 +1,120 @@
+import re
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from rest_framework import serializers
+
+from hits.models import Caption, Corpus, Image, Machine, Proposal
+
+LARGEST_UPLOAD = 4 * 1024**3
+IN_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[^\x00-\x1f]{0,900}")
+
+
+class CorpusSerializer(serializers.ModelSerializer[Corpus]):
+    class Meta:
+        model = Corpus
+        fields = ["slug", "name", "licence", "created_at"]
+        read_only_fields = ["created_at"]
+
+
+class CorpusWithCountsSerializer(CorpusSerializer):
+    images = serializers.IntegerField(read_only=True)
+    images_with_file = serializers.IntegerField(read_only=True)
+    captions = serializers.IntegerField(read_only=True)
+    regions = serializers.IntegerField(read_only=True)
+    splits = serializers.DictField(
+        child=serializers.IntegerField(), read_only=True, help_text="Images in each split."
+    )
+
+    class Meta(CorpusSerializer.Meta):
+        fields = [
+            *CorpusSerializer.Meta.fields,
+            "images", "images_with_file", "captions", "regions", "splits",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class ImageSerializer(serializers.ModelSerializer[Image]):
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Image
+        fields = ["external_id", "file_name", "split", "width", "height", "url"]
+        read_only_fields = fields
+
+    def get_url(self, image: Image) -> str | None:
+        if image.blob_id is None:
+            return None
+        return str(self.context["request"].build_absolute_uri(f"/images/{image.blob_id}"))
+
+
+class CaptionSerializer(serializers.ModelSerializer[Caption]):
+    image = serializers.SlugRelatedField[Image](slug_field="external_id", read_only=True)
+
+    class Meta:
+        model = Caption
+        fields = ["external_id", "image", "text"]
+        read_only_fields = fields
+
+
+class ImportSerializer(serializers.Serializer[Any]):
+    """A file to upload, or a place in a bucket; never a path on the server."""
+
+    file = serializers.FileField(required=False, max_length=200)
+    source = serializers.CharField(  # type: ignore[assignment]  # a field of this name
+        required=False, max_length=1000, help_text="s3://bucket/key"
+    )
+
+    split = serializers.CharField(
+        max_length=40, default="", allow_blank=True, help_text="Of images that name none."
+    )
+
+    def validate_source(self, source: str) -> str:
+        if not IN_BUCKET.fullmatch(source):
+            raise serializers.ValidationError("Name a bucket and a key: s3://bucket/key")
+        return source
+
+    def validate_file(self, file: UploadedFile) -> UploadedFile:
+        if (file.size or 0) > LARGEST_UPLOAD:
+            raise serializers.ValidationError("This file is too large: put it into a bucket.")
+        return file
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("file" in attrs) == ("source" in attrs):
+            raise serializers.ValidationError("Send a file or name a source, and not both.")
+        return attrs
+
+
+class MachineSerializer(serializers.ModelSerializer[Machine]):
+    settings = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = Machine
+        fields = ["id", "name", "version", "kind", "checksum", "settings", "created_at"]
+        read_only_fields = fields
+
+
+class ProposalSerializer(serializers.ModelSerializer[Proposal]):
+    machine = serializers.StringRelatedField[Machine]()
+
+    class Meta:
+        model = Proposal
+        fields = [
+            "id", "machine", "direction", "split", "depth", "queries", "query_sample", "seed",
+            "created_at", "finished_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class ProposeSerializer(serializers.Serializer[Any]):
+    machine = serializers.ChoiceField(["palette", "layout"])
+    directions = serializers.ListField(
+        child=serializers.ChoiceField(["i2t", "t2i"]), min_length=1, max_length=2
+    )
+    split = serializers.CharField(max_length=40, default="test", allow_blank=True)
+    train_split = serializers.CharField(
+        max_length=40, default="train", allow_blank=True, help_text="What the machine learns from."
+    )
+    depth = serializers.IntegerField(min_value=1, max_value=1000, default=25)
+    query_sample = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    seed = serializers.IntegerField(min_value=0, max_value=2**62, default=0)

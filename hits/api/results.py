@@ -1,0 +1,127 @@
+"""Results: what people said so far, and every judgment."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from hits.api.access import study_of
+from hits.api.lists import Listing
+from hits.api.study_serializers import PagesSerializer, ProgressSerializer
+from hits.models import Assignment, Role, Slot
+from hits.pipeline.aggregate import OutsideIds
+from hits.pipeline.overview import overview_of
+from hits.protocol import protocol
+
+
+class ShareSerializer(serializers.Serializer[Any]):
+    label = serializers.CharField()  # type: ignore[assignment]  # a field of this name
+    count = serializers.IntegerField()
+    of = serializers.IntegerField()
+
+
+class MachineRowSerializer(serializers.Serializer[Any]):
+    machine = serializers.CharField()
+    rank = serializers.IntegerField(allow_null=True, help_text="Empty: all ranks together.")
+    n = serializers.IntegerField()
+    shares = ShareSerializer(many=True)
+
+
+class GoldRowSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    expected = serializers.CharField()
+    answered = serializers.IntegerField()
+    passed = serializers.IntegerField()
+
+
+class SaidSerializer(serializers.Serializer[Any]):
+    at = serializers.DateTimeField()
+    n = serializers.IntegerField()
+    justified = serializers.IntegerField()
+    problems = serializers.IntegerField()
+    choices = ShareSerializer(many=True)
+    reasons = ShareSerializer(many=True)
+    described_wrong = ShareSerializer(many=True, source="errors")
+    machines = MachineRowSerializer(many=True)
+    golds = GoldRowSerializer(many=True)
+
+
+class PaceSerializer(serializers.Serializer[Any]):
+    pages = serializers.IntegerField()
+    median_seconds = serializers.FloatField(allow_null=True)
+    pay = serializers.DecimalField(max_digits=8, decimal_places=2)
+
+
+class ResultsSerializer(serializers.Serializer[Any]):
+    progress = ProgressSerializer()
+    pages = PagesSerializer()
+    pace = PaceSerializer()
+    people = serializers.IntegerField()
+    results = SaidSerializer()
+
+
+class JudgmentSerializer(serializers.Serializer[Any]):
+    """A judgment with what it is about, and what was decided on its page."""
+
+    page = serializers.UUIDField(source="assignment.key")
+    worker = serializers.IntegerField(source="person_id")
+    position = serializers.IntegerField()
+    images = serializers.SerializerMethodField(help_text="Their outside ids.")
+    captions = serializers.SerializerMethodField(help_text="Their outside ids.")
+    pool = serializers.CharField(source="unit.pool")
+    gold = serializers.DictField(source="unit.gold", allow_null=True)
+    answer = serializers.DictField(source="judgment.answer", allow_null=True)
+    problem = serializers.CharField(source="judgment.problem")
+    seconds = serializers.FloatField(source="judgment.seconds", allow_null=True)
+    place = serializers.ChoiceField(Slot.State.choices, source="state")
+    use = serializers.ChoiceField(Assignment.Use.choices, source="assignment.use")
+    submitted_at = serializers.DateTimeField(source="assignment.submitted_at")
+
+    def get_images(self, slot: Slot) -> list[str]:
+        return list(self._outside_ids().of(slot.unit.payload)[0])
+
+    def get_captions(self, slot: Slot) -> list[str]:
+        return list(self._outside_ids().of(slot.unit.payload)[1])
+
+    def _outside_ids(self) -> OutsideIds:
+        found: OutsideIds = self.context["outside_ids"]
+        return found
+
+
+class ResultsView(APIView):
+    @extend_schema(operation_id="studies_results", responses=ResultsSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """Progress, pay and pace, and the shares of the answers that are used."""
+        study = study_of(request, slug, Role.RESEARCHER)
+        return Response(ResultsSerializer(overview_of(study)).data)
+
+
+class JudgmentList(Listing):
+    queryset = Slot.objects.none()
+    serializer_class = JudgmentSerializer
+    # By page, not by slot: the pages of a study are found by an index, its slots are not.
+    order = ("assignment_id", "position")
+    filters = {
+        "use": ("assignment__use", serializers.ChoiceField(Assignment.Use.choices)),
+        "place": ("state", serializers.ChoiceField(Slot.State.choices)),
+        "page": ("assignment__key", serializers.UUIDField()),
+        "pool": ("unit__pool", serializers.CharField(max_length=20)),
+    }
+
+    def get_queryset(self) -> QuerySet[Slot]:
+        study = study_of(self.request, self.kwargs["slug"], Role.RESEARCHER)
+        return Slot.objects.filter(assignment__study=study, judgment__isnull=False).select_related(
+            "judgment", "unit", "assignment"
+        )
+
+    @extend_schema(operation_id="studies_judgments_list", responses=JudgmentSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        slots = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
+        kind = protocol(study_of(request, slug, Role.RESEARCHER).protocol)
+        context = {"outside_ids": OutsideIds(kind, [slot.unit.payload for slot in slots])}
+        rows = JudgmentSerializer(slots, many=True, context=context)
+        return self.get_paginated_response(rows.data)

@@ -1,0 +1,111 @@
+"""Review: the queue, the evidence on a page, and two decisions on it."""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from hits.api.access import found, study_of, user_of
+from hits.api.lists import Listing
+from hits.api.review_serializers import (
+    DecideSerializer,
+    DecisionSerializer,
+    EvidenceSerializer,
+    QueuedSerializer,
+)
+from hits.models import Account, Assignment, Decision, Role, Study, User
+from hits.pipeline import evidence, review
+from hits.pipeline.errors import NotAllowed
+
+REVIEWING = (Role.REVIEWER, Role.RESEARCHER)
+
+
+def _person_of(user: User) -> int:
+    """0, which nobody has, for a user who never rated."""
+    return Account.objects.filter(user=user).values_list("person_id", flat=True).first() or 0
+
+
+def _submitted(request: Request, key: UUID) -> Assignment:
+    """A page of a study that the user reviews, done by somebody else."""
+    user = user_of(request)
+    pages = Assignment.objects.filter(
+        study__in=Study.objects.of(user, *REVIEWING), state=Assignment.State.SUBMITTED
+    )
+    assignment = found(pages.select_related("study", "version"), key=key)
+    if assignment.person_id == _person_of(user):
+        raise NotAllowed("You did this page yourself: somebody else has to decide on it.")
+    return assignment
+
+
+class ReviewQueue(mixins.ListModelMixin, Listing):
+    queryset = Assignment.objects.none()
+    serializer_class = QueuedSerializer
+    order = ("-golds_failed", "submitted_at", "pk")
+
+    def get_queryset(self) -> QuerySet[Assignment]:
+        study = study_of(self.request, self.kwargs["slug"], *REVIEWING)
+        return review.queue(study).exclude(person_id=_person_of(user_of(self.request)))
+
+    @extend_schema(operation_id="studies_review_list")
+    def get(self, request: Request, slug: str) -> Response:
+        """Checked pages that wait for a person: most failed golds first, then the oldest."""
+        return self.list(request)
+
+
+class ReviewView(APIView):
+    @extend_schema(operation_id="reviews_retrieve", responses=EvidenceSerializer)
+    def get(self, request: Request, key: UUID) -> Response:
+        return Response(_evidence(_submitted(request, key)))
+
+
+class ReviewDecide(APIView):
+    @extend_schema(
+        operation_id="reviews_decide", request=DecideSerializer, responses=EvidenceSerializer
+    )
+    def post(self, request: Request, key: UUID) -> Response:
+        """Decide on use and payment, or decide anew; earlier decisions stay on record."""
+        assignment = _submitted(request, key)
+        sent = DecideSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        values = sent.validated_data
+        seen = values.pop("last_decision", None)
+        review.decide(assignment=assignment, by=user_of(request), seen=seen, **values)
+        assignment.refresh_from_db()
+        return Response(_evidence(assignment))
+
+
+def _evidence(assignment: Assignment) -> dict[str, object]:
+    gathered = {
+        "page": assignment,
+        "worker": evidence.worker_of(assignment),
+        "answers": evidence.answers_of(assignment),
+        "decisions": evidence.decisions_on(assignment).select_related("assignment"),
+        "last_decision": review.last_decision(assignment),
+    }
+    return dict(EvidenceSerializer(gathered).data)
+
+
+class DecisionList(mixins.ListModelMixin, Listing):
+    queryset = Decision.objects.none()
+    serializer_class = DecisionSerializer
+    order = ("-pk",)
+    filters = {
+        "kind": ("kind", serializers.ChoiceField(Decision.Kind.choices)),
+        "value": ("value", serializers.CharField(max_length=10)),
+        "assignment": ("assignment__key", serializers.UUIDField()),
+    }
+
+    def get_queryset(self) -> QuerySet[Decision]:
+        study = study_of(self.request, self.kwargs["slug"], *REVIEWING)
+        return evidence.decisions_in(study, by_rule=True).exclude(
+            assignment__person_id=_person_of(user_of(self.request))
+        )
+
+    @extend_schema(operation_id="studies_decisions_list")
+    def get(self, request: Request, slug: str) -> Response:
+        """All decisions, of people and of rules, the newest first."""
+        return self.list(request)

@@ -1,0 +1,103 @@
+from typing import Any
+
+from rest_framework import serializers
+
+from hits.api.answers import AnswersField
+from hits.models import Assignment
+from hits.pipeline.submit import DEVICES
+
+
+class DraftSerializer(serializers.Serializer[Any]):
+    revision = serializers.IntegerField(min_value=0, max_value=2**30)
+    answers = AnswersField()
+
+
+class SubmissionSerializer(serializers.Serializer[Any]):
+    answers = AnswersField()
+    device = serializers.ChoiceField(sorted(DEVICES), required=False)
+
+
+class SavedSerializer(serializers.Serializer[Any]):
+    saved_at = serializers.DateTimeField()
+    revision = serializers.IntegerField()
+
+
+class ReceiptSerializer(serializers.Serializer[Any]):
+    key = serializers.UUIDField()
+    submitted_at = serializers.DateTimeField()
+
+
+class OptionSerializer(serializers.Serializer[Any]):
+    value = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field of this name
+    help = serializers.CharField()
+
+
+class QuestionSerializer(serializers.Serializer[Any]):
+    position = serializers.IntegerField()
+    shown = serializers.DictField(help_text="Images and texts, as the protocol shows them.")
+
+
+class PageSerializer(serializers.Serializer[Any]):
+    """What the page of a HIT shows its rater, and nothing else."""
+
+    key = serializers.UUIDField()
+    study = serializers.SlugField()
+    study_name = serializers.CharField()
+    state = serializers.ChoiceField(Assignment.State.choices)
+    pay = serializers.CharField()
+    lease_until = serializers.DateTimeField()
+    revision = serializers.IntegerField()
+    saved_at = serializers.DateTimeField(allow_null=True)
+    wording = serializers.DictField()
+    settings = serializers.DictField(help_text="Those that shape the form.")
+    options = serializers.DictField(child=OptionSerializer(many=True))
+    questions = QuestionSerializer(many=True)
+    answers = AnswersField(help_text="What was saved so far.")
+
+
+class AssignmentSerializer(serializers.ModelSerializer[Assignment]):
+    """A page of one's own; what became of it is the rater's to know."""
+
+    study = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+
+    class Meta:
+        model = Assignment
+        fields = [
+            "key", "study", "state", "drawn_at", "lease_until", "saved_at", "submitted_at",
+            "payment",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class InformationSerializer(serializers.Serializer[Any]):
+    study = serializers.SlugField()
+    study_name = serializers.CharField()
+    information = serializers.CharField()
+    version = serializers.IntegerField()
+    has_agreed = serializers.BooleanField()
+
+
+class AgreeSerializer(serializers.Serializer[Any]):
+    version = serializers.IntegerField(help_text="The version whose information was read.")
+
+
+class WorkSerializer(serializers.Serializer[Any]):
+    """A study as its rater's home shows it."""
+
+    study = serializers.SlugField(source="slug")
+    study_name = serializers.CharField(source="name")
+    state = serializers.CharField()
+    pay = serializers.DecimalField(source="version.pay", max_digits=8, decimal_places=2)
+    pages_done = serializers.SerializerMethodField()
+    judgments_done = serializers.SerializerMethodField()
+
+    def get_pages_done(self, study: Any) -> int:
+        return self._done(study, "pages_done")
+
+    def get_judgments_done(self, study: Any) -> int:
+        return self._done(study, "judgments_done")
+
+    def _done(self, study: Any, name: str) -> int:
+        taking_part = study.own_participation
+        return getattr(taking_part[0], name) if taking_part else 0

@@ -1,0 +1,209 @@
+"""Who gets which status, route by route.
+
+One line a route and method: the status for somebody anonymous, for a rater of another study
+(stranger), and for the rater, the reviewer, a researcher of another study (other), the researcher
+and an admin; "log" is a redirect to the login. A star stands for any model of the admin site.
+What is asked of somebody who may, is asked so that it succeeds, or so that a form comes back with
+errors.
+"""
+
+import re
+from dataclasses import dataclass
+
+from tests.api.world import PEOPLE
+
+TABLE = """
+route                                                  method ano  str  rat  rev  oth  res  adm
+
+health/                                                GET    200  200  200  200  200  200  200
+images/<sha256:sha256>                                 GET    200  200  200  200  200  200  200
+
+api/schema/                                            GET    200  200  200  200  200  200  200
+api/token/                                             POST   200  200  200  200  200  200  200
+api/token/                                             DELETE 401  204  204  204  204  204  204
+api/me/                                                GET    401  200  200  200  200  200  200
+api/join/                                              POST   401  200  200  200  200  200  200
+api/register/                                          POST   201  201  201  201  201  201  201
+
+api/corpora/                                           GET    401  200  200  200  200  200  200
+api/corpora/                                           POST   401  403  403  403  201  201  201
+api/corpora/<slug:slug>/                               GET    401  404  404  404  404  200  200
+api/corpora/<slug:slug>/import/                        POST   401  404  404  404  404  202  202
+api/corpora/<slug:slug>/images/                        GET    401  404  404  404  404  200  200
+api/corpora/<slug:slug>/captions/                      GET    401  404  404  404  404  200  200
+api/corpora/<slug:slug>/proposals/                     GET    401  404  404  404  404  200  200
+api/corpora/<slug:slug>/propose/                       POST   401  404  404  404  404  202  202
+api/machines/                                          GET    401  403  403  403  200  200  200
+
+api/studies/                                           GET    401  200  200  200  200  200  200
+api/studies/                                           POST   401  403  403  403  400  201  201
+api/studies/<slug:slug>/                               GET    401  404  404  200  404  200  200
+api/studies/<slug:slug>/                               PATCH  401  404  404  404  404  200  200
+api/studies/<slug:slug>/versions/                      GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/open/                          POST   401  404  404  404  404  202  202
+api/studies/<slug:slug>/pause/                         POST   401  404  404  404  404  200  200
+api/studies/<slug:slug>/reopen/                        POST   401  404  404  404  404  200  200
+api/studies/<slug:slug>/close/                         POST   401  404  404  404  404  200  200
+api/studies/<slug:slug>/proposals/                     GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/proposals/                     PUT    401  404  404  404  404  200  200
+api/studies/<slug:slug>/exclusions/                    GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/exclusions/                    POST   401  404  404  404  404  201  201
+api/studies/<slug:slug>/exclusions/<slug:other>/       DELETE 401  404  404  404  404  204  204
+api/studies/<slug:slug>/members/                       GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/members/                       POST   401  404  404  404  404  201  201
+api/studies/<slug:slug>/members/<int:pk>/              DELETE 401  404  404  404  404  204  204
+api/studies/<slug:slug>/invitations/                   GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/invitations/                   POST   401  404  404  404  404  201  201
+api/studies/<slug:slug>/invitations/<int:pk>/          DELETE 401  404  404  404  404  204  204
+
+api/work/                                              GET    401  200  200  200  200  200  200
+api/studies/<slug:slug>/consent/                       GET    401  404  200  404  404  404  404
+api/studies/<slug:slug>/consent/                       POST   401  404  200  404  404  404  404
+api/studies/<slug:slug>/consent/                       DELETE 401  404  204  404  404  404  404
+api/studies/<slug:slug>/next/                          POST   401  404  200  404  404  404  404
+api/assignments/                                       GET    401  200  200  200  200  200  200
+api/assignments/<uuid:key>/                            GET    401  404  200  404  404  404  404
+api/assignments/<uuid:key>/draft/                      PUT    401  404  200  404  404  404  404
+api/assignments/<uuid:key>/submit/                     POST   401  404  200  404  404  404  404
+api/assignments/<uuid:key>/return/                     POST   401  404  204  404  404  404  404
+
+api/studies/<slug:slug>/review/                        GET    401  404  404  200  404  200  200
+api/reviews/<uuid:key>/                                GET    401  404  404  200  404  200  200
+api/reviews/<uuid:key>/decide/                         POST   401  404  404  200  404  200  200
+api/studies/<slug:slug>/decisions/                     GET    401  404  404  200  404  200  200
+
+api/studies/<slug:slug>/results/                       GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/judgments/                     GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/releases/                      GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/releases/                      POST   401  404  404  404  404  202  202
+api/releases/<int:pk>/                                 GET    401  404  404  404  404  200  200
+api/releases/<int:pk>/files/<str:name>/                GET    401  404  404  404  404  200  200
+
+api/jobs/                                              GET    401  200  200  200  200  200  200
+api/jobs/<int:pk>/                                     GET    401  404  404  404  404  200  200
+api/jobs/<int:pk>/cancel/                              POST   401  404  404  404  404  200  200
+api/jobs/<int:pk>/refused/                             GET    401  404  404  404  404  200  200
+
+/                                                      GET    log  200  200  302  302  302  302
+login/                                                 GET    200  302  302  302  302  302  302
+login/                                                 POST   200  302  302  302  302  302  302
+logout/                                                POST   log  log  log  log  log  log  log
+password/                                              GET    200  200  200  200  200  200  200
+password/                                              POST   200  200  200  200  200  200  200
+password/sent/                                         GET    200  200  200  200  200  200  200
+password/<uidb64>/<token>/                             GET    200  200  200  200  200  200  200
+password/<uidb64>/<token>/                             POST   200  200  200  200  200  200  200
+password/changed/                                      GET    200  200  200  200  200  200  200
+join/<str:token>/                                      GET    200  200  200  200  200  200  200
+join/<str:token>/                                      POST   200  302  302  302  302  302  302
+studies/<slug:slug>/consent/                           GET    log  404  200  404  404  404  404
+studies/<slug:slug>/consent/                           POST   log  404  302  404  404  404  404
+studies/<slug:slug>/withdraw/                          GET    log  404  200  404  404  404  404
+studies/<slug:slug>/withdraw/                          POST   log  404  302  404  404  404  404
+studies/<slug:slug>/next/                              POST   log  404  302  404  404  404  404
+work/<uuid:key>/                                       GET    log  404  200  404  404  404  404
+work/<uuid:key>/done/                                  GET    log  404  200  404  404  404  404
+work/<uuid:key>/save                                   POST   401  404  200  404  404  404  404
+work/<uuid:key>/submit                                 POST   401  404  422  404  404  404  404
+work/<uuid:key>/return                                 POST   log  404  302  404  404  404  404
+
+review/                                                GET    log  404  404  200  200  200  200
+review/<slug:slug>/                                    GET    log  404  404  302  404  302  302
+review/<slug:slug>/decided/                            GET    log  404  404  200  404  200  200
+review/<slug:slug>/undo/                               POST   log  404  404  302  404  302  302
+review/<slug:slug>/<uuid:key>/                         GET    log  404  404  200  404  200  200
+review/<slug:slug>/<uuid:key>/                         POST   log  404  404  422  404  422  422
+
+research/                                              GET    log  404  404  404  200  200  200
+research/studies/new/                                  GET    log  404  404  404  200  200  200
+research/studies/new/                                  POST   log  404  404  404  200  200  200
+research/studies/<slug:slug>/                          GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/state/                    POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/proposals/                POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/results/                  GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/results.csv               GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/problems/                 GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/settings/                 GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/settings/                 POST   log  404  404  404  404  200  200
+research/studies/<slug:slug>/people/                   GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/people/                   POST   log  404  404  404  404  200  200
+research/studies/<slug:slug>/people/<int:pk>/end/      POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/invitations/<int:pk>/end/ POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/releases/                 GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/releases/                 POST   log  404  404  404  404  200  200
+research/releases/<int:pk>/<str:name>                  GET    log  404  404  404  404  200  200
+research/corpora/new/                                  GET    log  404  404  404  200  200  200
+research/corpora/new/                                  POST   log  404  404  404  200  200  200
+research/corpora/<slug:slug>/                          GET    log  404  404  404  404  200  200
+research/corpora/<slug:slug>/import/                   POST   log  404  404  404  404  422  422
+research/corpora/<slug:slug>/propose/                  POST   log  404  404  404  404  422  422
+research/jobs/<int:pk>/                                GET    log  404  404  404  404  200  200
+research/jobs/<int:pk>/cancel/                         POST   log  404  404  404  404  302  302
+research/jobs/<int:pk>/refused.csv                     GET    log  404  404  404  404  200  200
+
+admin/login/                                           GET    200  200  200  200  200  200  302
+admin/login/                                           POST   200  200  200  200  200  200  200
+admin/                                                 GET    log  log  log  log  log  log  200
+admin/                                                 POST   log  log  log  log  log  log  200
+admin/logout/                                          GET    302  302  302  302  302  302  405
+admin/logout/                                          POST   302  302  302  302  302  302  log
+admin/password_change/                                 GET    log  log  log  log  log  log  200
+admin/password_change/                                 POST   log  log  log  log  log  log  200
+admin/password_change/done/                            GET    log  log  log  log  log  log  200
+admin/password_change/done/                            POST   log  log  log  log  log  log  405
+admin/autocomplete/                                    GET    log  log  log  log  log  log  403
+admin/autocomplete/                                    POST   log  log  log  log  log  log  405
+admin/jsi18n/                                          GET    log  log  log  log  log  log  200
+admin/jsi18n/                                          POST   log  log  log  log  log  log  405
+admin/r/<path:content_type_id>/<path:object_id>/       GET    log  log  log  log  log  log  404
+admin/r/<path:content_type_id>/<path:object_id>/       POST   log  log  log  log  log  log  404
+admin/<app_label>/                                     GET    log  log  log  log  log  log  200
+admin/<app_label>/                                     POST   log  log  log  log  log  log  200
+admin/<url>                                            GET    log  log  log  log  log  log  404
+admin/<url>                                            POST   log  log  log  log  log  log  404
+
+admin/hits/*/                                          GET    log  log  log  log  log  log  200
+admin/hits/*/                                          POST   log  log  log  log  log  log  200
+admin/hits/*/add/                                      GET    log  log  log  log  log  log  403
+admin/hits/*/add/                                      POST   log  log  log  log  log  log  403
+admin/hits/*/<path:object_id>/                         GET    log  log  log  log  log  log  302
+admin/hits/*/<path:object_id>/                         POST   log  log  log  log  log  log  302
+admin/hits/*/<path:object_id>/change/                  GET    log  log  log  log  log  log  200
+admin/hits/*/<path:object_id>/change/                  POST   log  log  log  log  log  log  403
+admin/hits/*/<path:object_id>/delete/                  GET    log  log  log  log  log  log  403
+admin/hits/*/<path:object_id>/delete/                  POST   log  log  log  log  log  log  403
+admin/hits/*/<path:object_id>/history/                 GET    log  log  log  log  log  log  200
+admin/hits/*/<path:object_id>/history/                 POST   log  log  log  log  log  log  200
+
+admin/axes/*/                                          GET    log  log  log  log  log  log  403
+admin/axes/*/                                          POST   log  log  log  log  log  log  403
+admin/axes/*/add/                                      GET    log  log  log  log  log  log  403
+admin/axes/*/add/                                      POST   log  log  log  log  log  log  403
+admin/axes/*/<path:object_id>/                         GET    log  log  log  log  log  log  302
+admin/axes/*/<path:object_id>/                         POST   log  log  log  log  log  log  302
+admin/axes/*/<path:object_id>/change/                  GET    log  log  log  log  log  log  403
+admin/axes/*/<path:object_id>/change/                  POST   log  log  log  log  log  log  403
+admin/axes/*/<path:object_id>/delete/                  GET    log  log  log  log  log  log  403
+admin/axes/*/<path:object_id>/delete/                  POST   log  log  log  log  log  log  403
+admin/axes/*/<path:object_id>/history/                 GET    log  log  log  log  log  log  403
+admin/axes/*/<path:object_id>/history/                 POST   log  log  log  log  log  log  403
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    route: str
+    method: str
+    expected: dict[str, str]
+
+    def is_of(self, path: str) -> bool:
+        pattern = re.escape(self.route).replace(r"\*", "[^/<]+")
+        return re.fullmatch(pattern, path) is not None
+
+
+def rows() -> list[Row]:
+    lines = [line.split() for line in TABLE.strip().splitlines()[1:] if line.strip()]
+    return [
+        Row("" if route == "/" else route, method, dict(zip(PEOPLE, statuses, strict=True)))
+        for route, method, *statuses in lines
+    ]

@@ -1,0 +1,142 @@
+"""A request that makes sense for each route: its parameters and what is sent."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.apps import apps
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from hits.models import Assignment
+from tests.api.routes import PARAMETER, Route
+from tests.api.world import World, answers_as_json
+
+
+@dataclass(frozen=True)
+class Asked:
+    path: str
+    sent: dict[str, Any] = field(default_factory=dict)
+    is_form: bool = False
+
+
+def asked(world: World, route: Route | str, method: str) -> Asked:
+    path = route if isinstance(route, str) else route.path
+    parameters = _parameters(world, path, method)
+    address = "/" + PARAMETER.sub(lambda found: str(parameters[found[2]]), path)
+    is_api = path.startswith("api/")
+    sent = _sent(world, path, method) if method != "GET" else {}
+    return Asked(address, sent, is_form=not is_api or path.endswith("/import/"))
+
+
+def answer_to(world: World, name: str, request: Asked, method: str) -> Any:
+    is_api = request.path.startswith("/api/")
+    client = world.api_client(name) if is_api else world.page_client(name)
+    return send(client, request, method)
+
+
+def send(client: Client, request: Asked, method: str) -> Any:
+    client.raise_request_exception = False
+    if method == "GET":
+        return client.get(request.path)
+    if request.is_form and method == "POST":
+        return client.post(request.path, request.sent)
+    return client.generic(
+        method, request.path, json.dumps(request.sent), content_type="application/json"
+    )
+
+
+def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
+    study = world.draft if path in DRAFTS and method in DRAFTS[path] else world.study
+    return {
+        "slug": world.corpus.slug if "corpora/" in path else study.slug,
+        "other": world.other.slug,
+        "key": _page(world, path).key,
+        "sha256": world.corpus.images.earliest("pk").blob_id,
+        "name": "data.json",
+        "pk": _number(world, path),
+        "token": world.invitation.token,
+        "uidb64": "MQ",
+        "content_type_id": 0,
+        "object_id": _object_of(path) if path.startswith("admin/") else 0,
+        "app_label": "hits",
+        "url": "x",
+    }
+
+
+def _page(world: World, path: str) -> Assignment:
+    if "review" in path:
+        return world.failed_page
+    return world.own_page if path.endswith("/done/") else world.open_page
+
+
+def _object_of(path: str) -> Any:
+    """The first object of a model of the admin site."""
+    _, app, model, *_ = [*path.split("/"), "", ""]
+    if app not in {"hits", "axes"}:
+        return 0
+    return apps.get_model(app, model)._base_manager.values_list("pk", flat=True).first()
+
+
+def _number(world: World, path: str) -> int:
+    for part, row in [
+        ("/members/", world.member),
+        ("/people/", world.member),
+        ("/invitations/", world.invitation),
+        ("releases/", world.release),
+        ("jobs/", world.job),
+    ]:
+        if part in path:
+            return int(row.pk)
+    return 0
+
+
+DRAFTS = {
+    "api/studies/<slug:slug>/open/": ["POST"],
+    "api/studies/<slug:slug>/proposals/": ["PUT"],
+}
+
+
+def _sent(world: World, path: str, method: str) -> dict[str, Any]:
+    rater = world.people["rater"]
+    assert rater is not None
+    answers = answers_as_json(world.open_page)
+    sent: dict[tuple[str, str], dict[str, Any]] = {
+        ("api/token/", "POST"): {"username": rater.username, "password": "a good password"},
+        ("api/join/", "POST"): {"token": world.invitation.token},
+        ("api/register/", "POST"): {
+            "token": world.invitation.token,
+            "name": "New",
+            "email": "new@example.org",
+            "password": "a long enough password",
+        },
+        ("api/corpora/", "POST"): {"slug": "new-corpus", "name": "New"},
+        ("api/corpora/<slug:slug>/import/", "POST"): {
+            "file": SimpleUploadedFile("../../captions.json", b"{}"),
+        },
+        ("api/corpora/<slug:slug>/propose/", "POST"): {
+            "machine": "palette",
+            "directions": ["i2t"],
+        },
+        ("api/studies/", "POST"): {
+            "slug": "new-study",
+            "name": "New",
+            "corpus": world.corpus.slug,
+            "protocol": "matching",
+        },
+        ("api/studies/<slug:slug>/", "PATCH"): {"lease_minutes": 30},
+        ("api/studies/<slug:slug>/proposals/", "PUT"): {"proposals": world.proposals},
+        ("api/studies/<slug:slug>/exclusions/", "POST"): {"other": world.draft.slug},
+        ("api/studies/<slug:slug>/members/", "POST"): {"email": rater.email, "role": "reviewer"},
+        ("api/studies/<slug:slug>/consent/", "POST"): {"version": 1},
+        ("api/assignments/<uuid:key>/draft/", "PUT"): {"revision": 0, "answers": answers},
+        ("api/assignments/<uuid:key>/submit/", "POST"): {"answers": answers},
+        ("api/reviews/<uuid:key>/decide/", "POST"): {
+            "use": "not_used",
+            "payment": "approved",
+            "reason": "Golds failed.",
+        },
+        ("api/studies/<slug:slug>/releases/", "POST"): {"name": "next"},
+        ("work/<uuid:key>/save", "POST"): {"revision": "0"},
+    }
+    return sent.get((path, method), {})

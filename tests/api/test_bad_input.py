@@ -1,0 +1,134 @@
+"""What makes no sense gets a clear answer, and changes nothing."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from hits.models import Assignment, Job, Judgment
+from tests.api import world as worlds
+from tests.api.world import World
+
+pytestmark = pytest.mark.django_db
+
+
+def _post(world: World, name: str, path: str, sent: Any) -> Any:
+    return world.api_client(name).post(path, sent, content_type="application/json")
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        None,
+        [],
+        "yes",
+        {"x": {"choice": "yes"}},
+        {"-1": {"choice": "yes"}},
+        {"1": "yes"},
+        {"1": {"choice": {"deep": 1}}},
+        {"1": {"choice": "\x00"}},
+        {"1": {"choice": "\ud800"}},
+        {"1": {"__class__.x": "yes"}},
+        {"1": {"other": "x" * 10_000}},
+    ],
+)
+def test_answers_of_another_shape_are_refused(answers: Any) -> None:
+    world = worlds.make()
+    before = Judgment.objects.count()
+    path = f"/api/assignments/{world.open_page.key}/submit/"
+    response = _post(world, "rater", path, {"answers": answers})
+    assert (response.status_code, response.json()["error"]) == (400, "invalid")
+    assert Judgment.objects.count() == before
+
+
+def test_a_missing_answer_is_named_by_position_and_field() -> None:
+    world = worlds.make()
+    path = f"/api/assignments/{world.open_page.key}/submit/"
+    answers = worlds.answers_as_json(world.open_page)
+    answers["2"] = {"choice": "partial_yes"}
+    response = _post(world, "rater", path, {"answers": answers})
+    assert response.status_code == 422
+    assert response.json()["errors"] == {"2": {"reasons": "Choose at least one shortcoming."}}
+
+
+def test_a_page_given_back_takes_no_answers() -> None:
+    world = worlds.make()
+    own = f"/api/assignments/{world.open_page.key}/"
+    assert _post(world, "rater", own + "return/", {}).status_code == 204
+    response = _post(world, "rater", own + "submit/", {"answers": {}})
+    assert (response.status_code, response.json()["error"]) == (409, "closed")
+
+
+def test_when_nothing_is_left_it_says_so() -> None:
+    world = worlds.make()
+    client = world.api_client("rater")
+    for _ in range(20):
+        response = client.post(f"/api/studies/{world.study.slug}/next/")
+        if response.status_code != 200:
+            break
+        page = Assignment.objects.get(key=response.json()["key"])
+        sent = {"answers": worlds.answers_as_json(page)}
+        assert (
+            _post(world, "rater", f"/api/assignments/{page.key}/submit/", sent).status_code == 200
+        )
+    assert (response.status_code, response.json()["error"]) == (409, "nothing_left")
+
+
+@pytest.mark.parametrize(
+    "source", ["/etc/passwd", "file:///etc/passwd", "s3:/x", "s3://", "http://127.0.0.1/", "a\x00b"]
+)
+def test_only_a_bucket_can_be_named_as_the_source_of_an_import(source: str) -> None:
+    world = worlds.make()
+    path = f"/api/corpora/{world.corpus.slug}/import/"
+    before = Job.objects.count()
+    response = _post(world, "researcher", path, {"source": source})
+    assert (response.status_code, response.json()["error"]) == (400, "invalid")
+    assert Job.objects.count() == before
+
+
+def test_an_upload_keeps_nothing_of_its_name() -> None:
+    world = worlds.make()
+    file = SimpleUploadedFile("../../../etc/evil.json", b"{}")
+    client = world.api_client("researcher")
+    response = client.post(f"/api/corpora/{world.corpus.slug}/import/", {"file": file})
+    source = Path(Job.objects.get(pk=response.json()["id"]).arguments["source"])
+    assert (source.parent.name, source.suffix, source.read_bytes()) == ("uploads", ".json", b"{}")
+    assert "evil" not in source.name
+    assert str(source) not in response.content.decode()
+
+
+@pytest.mark.parametrize("name", ["x.html", "x.svg", "x.pickle", "json"])
+def test_an_upload_of_another_kind_is_refused(name: str) -> None:
+    world = worlds.make()
+    client = world.api_client("researcher")
+    file = SimpleUploadedFile(name, b"<script>")
+    response = client.post(f"/api/corpora/{world.corpus.slug}/import/", {"file": file})
+    assert (response.status_code, response.json()["error"]) == (400, "refused")
+
+
+def test_settings_that_a_protocol_does_not_know_are_refused() -> None:
+    world = worlds.make()
+    sent = json.dumps({"settings": {"candidates_a_page": 0, "surprise": 1}})
+    response = world.api_client("researcher").patch(
+        f"/api/studies/{world.study.slug}/", sent, content_type="application/json"
+    )
+    assert (response.status_code, response.json()["error"]) == (400, "refused")
+
+
+def test_broken_json_is_refused() -> None:
+    world = worlds.make()
+    response = world.api_client("researcher").post(
+        "/api/studies/", "{", content_type="application/json"
+    )
+    assert (response.status_code, response.json()["error"]) == (400, "parse_error")
+
+
+def test_no_answer_of_a_job_tells_a_path_of_the_server() -> None:
+    world = worlds.make()
+    client = world.api_client("researcher")
+    text = client.get(f"/api/jobs/{world.job.pk}/").content + client.get("/api/jobs/").content
+    assert b"imports" not in text
+    refused: Any = client.get(f"/api/jobs/{world.job.pk}/refused/")
+    assert b"".join(refused.streaming_content) == b'{"why": "no JSON"}\n'

@@ -1,0 +1,82 @@
+"""Nobody gets past what the matrix says, and no route is missing from it."""
+
+import pytest
+from django.db import transaction
+
+from tests.api import world as worlds
+from tests.api.matrix import Row, rows
+from tests.api.requests_for import answer_to, asked
+from tests.api.routes import Route, all_routes
+from tests.api.world import PEOPLE, World
+
+pytestmark = pytest.mark.django_db
+
+SOMEBODY = ["rater", "reviewer", "researcher", "admin"]
+
+
+def _outcome(world: World, name: str, path: str, method: str) -> str:
+    """The status, with what was changed undone."""
+    with transaction.atomic():
+        response = answer_to(world, name, asked(world, path, method), method)
+        transaction.set_rollback(True)
+    to_login = response.get("Location", "").startswith(("/login/", "/admin/login/"))
+    return "log" if to_login else str(response.status_code)
+
+
+def _checks() -> list[tuple[str, Row, list[str]]]:
+    """Every route with its row, asked by everybody; of the admin site's models only the first
+    by everybody, since all others differ for admins alone."""
+    found = []
+    for row in rows():
+        paths = sorted({route.path for route in all_routes() if row.is_of(route.path)})
+        found += [(path, row, PEOPLE if path == paths[0] else ["admin"]) for path in paths]
+    return found
+
+
+def test_everybody_gets_the_status_that_the_matrix_says() -> None:
+    world = worlds.make()
+    world.log_in()
+    wrong = []
+    for path, row, people in _checks():
+        for name in people:
+            outcome = _outcome(world, name, path, row.method)
+            if outcome != row.expected[name]:
+                expected = row.expected[name]
+                wrong.append(f"{row.method} /{path} as {name}: {outcome}, not {expected}")
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def _does_something(world: World, route: Route, method: str) -> bool:
+    outcomes = {_outcome(world, name, route.path, method) for name in SOMEBODY}
+    return bool(outcomes - {"403", "404", "405"})
+
+
+def test_every_route_and_method_has_its_row() -> None:
+    world = worlds.make()
+    world.log_in()
+    there = rows()
+    missing = [
+        f"{route.path} {method}"
+        for route in all_routes()
+        for method in route.methods
+        if not any(row.method == method and row.is_of(route.path) for row in there)
+        and (route.is_api or _does_something(world, route, method))
+    ]
+    assert not missing, "\n" + "\n".join(missing)
+
+
+def test_every_route_has_a_row_at_all() -> None:
+    there = rows()
+    assert not [
+        route.path for route in all_routes() if not any(row.is_of(route.path) for row in there)
+    ]
+
+
+def test_every_row_is_of_a_route() -> None:
+    paths = [route.path for route in all_routes()]
+    assert not [row.route for row in rows() if not any(map(row.is_of, paths))]
+
+
+def test_no_row_is_there_twice() -> None:
+    keys = [(row.route, row.method) for row in rows()]
+    assert len(keys) == len(set(keys))
