@@ -36,17 +36,21 @@ class Assignment(models.Model):
     seed = models.BigIntegerField()
     drawn_at = models.DateTimeField(db_default=Now())
     lease_until = models.DateTimeField()
-    draft = models.JSONField(default=dict)
-    draft_revision = models.PositiveIntegerField(default=0)
+    draft = models.JSONField(default=dict, db_default={})
+    draft_revision = models.PositiveIntegerField(default=0, db_default=0)
     saved_at = models.DateTimeField(null=True)
     submitted_at = models.DateTimeField(null=True)
-    is_late = models.BooleanField(default=False)
-    device = models.CharField(max_length=20, blank=True)
+    is_late = models.BooleanField(default=False, db_default=False)
+    device = models.CharField(max_length=20, blank=True, db_default="")
     checked_at = models.DateTimeField(null=True)
     golds_shown = models.PositiveSmallIntegerField(null=True)
     golds_failed = models.PositiveSmallIntegerField(null=True)
-    use = models.CharField(max_length=10, choices=Use.choices, default=Use.PENDING)
-    payment = models.CharField(max_length=10, choices=Payment.choices, default=Payment.PENDING)
+    use = models.CharField(
+        max_length=10, choices=Use.choices, default=Use.PENDING, db_default=Use.PENDING
+    )
+    payment = models.CharField(
+        max_length=10, choices=Payment.choices, default=Payment.PENDING, db_default=Payment.PENDING
+    )
 
     class Meta:
         constraints = [

@@ -15,11 +15,12 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
-from hits.models import Account, Assignment, Participation, Person, Study
+from hits.models import Account, Assignment, Person, Study
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
+from hits.pipeline.statements import row, rows
 from hits.protocol import Protocol, protocol
 from hits.records import Json
 
@@ -67,6 +68,38 @@ class Drawn:
     payload: str
 
 
+_LOCK = """
+    SELECT a.cursors, a.excluded_reason, p.same_as_id
+    FROM hits_participation a JOIN hits_person p ON p.id = a.person_id
+    WHERE a.study_id = %(study)s AND a.person_id = %(person)s
+    FOR NO KEY UPDATE OF p, a
+"""
+_PLACE = """
+    WITH page AS (
+        INSERT INTO hits_assignment (
+            key, study_id, version_id, account_id, person_id, state, seed, drawn_at, lease_until)
+        VALUES (%(key)s, %(study)s, %(version)s, %(account)s, %(person)s, 'open', %(seed)s,
+                %(now)s, %(lease_until)s)
+        RETURNING id),
+    slots AS (
+        INSERT INTO hits_slot (assignment_id, person_id, state, unit_id, position, shown)
+        SELECT page.id, %(person)s, 'held', s.unit_id, s.position, s.shown
+        FROM page, unnest(%(units)s::bigint[], %(shown)s::jsonb[])
+            WITH ORDINALITY AS s (unit_id, shown, position)),
+    moved AS (
+        UPDATE hits_participation
+        SET cursors = %(cursors)s, started_at = coalesce(started_at, %(now)s)
+        WHERE study_id = %(study)s AND person_id = %(person)s)
+    SELECT id FROM page
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Participation:
+    cursors: dict[str, int]
+    excluded_reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Where a person stands in a study."""
@@ -86,45 +119,28 @@ def draw(*, study: Study, account: Account) -> Assignment:
     _may_work(study, participation, standing)
     assert study.version is not None
     kind = protocol(study.protocol)
-    hand = _Hand(study, participation)
+    hand = _Hand(study, account, participation)
     drawn = _compose(hand, kind, kind.settings_model.model_validate(study.version.settings))
     if not drawn:
         raise NothingLeft("There is nothing left for you in this study at the moment.")
     seed = secrets.randbits(62)
     random = Random(seed)
     random.shuffle(drawn)
-    now = timezone.now()
-    assignment = Assignment.objects.create(
-        study=study,
-        version=study.version,
-        account=account,
-        person_id=participation.person_id,
-        seed=seed,
-        drawn_at=now,
-        lease_until=now + timedelta(minutes=study.version.lease_minutes),
-    )
-    _place(assignment, drawn, [kind.arrange(json.loads(unit.payload), random) for unit in drawn])
-    Participation.objects.filter(pk=participation.pk).update(
-        cursors=hand.cursors, started_at=participation.started_at or now
-    )
-    return assignment
+    arranged = [kind.arrange(json.loads(unit.payload), random) for unit in drawn]
+    return _place(study, account, hand, seed, drawn, arranged)
 
 
-def _lock_participation(study: Study, account: Account) -> Participation:
+def _lock_participation(study: Study, account: Account) -> _Participation:
     """The person is locked, and first: two requests of one person never pass the same check."""
-    try:
-        found = (
-            Participation.objects.select_related("person")
-            .select_for_update(no_key=True, of=("person", "self"))
-            .get(study=study, person_id=account.person_id)
-        )
-    except Participation.DoesNotExist:
+    found = row(_LOCK, {"study": study.pk, "person": account.person_id})
+    if found is None:
         if Person.objects.filter(pk=account.person_id, same_as__isnull=False).exists():
-            raise Closed(JOINED) from None
-        raise NotAllowed("Read the information of this study and agree to it first.") from None
-    if found.person.same_as_id is not None:
+            raise Closed(JOINED)
+        raise NotAllowed("Read the information of this study and agree to it first.")
+    cursors, excluded_reason, same_as = found
+    if same_as is not None:
         raise Closed(JOINED)
-    return found
+    return _Participation(json.loads(cursors), excluded_reason)
 
 
 def _standing(study: Study, account: Account) -> Standing:
@@ -135,12 +151,12 @@ def _standing(study: Study, account: Account) -> Standing:
         "account": account.pk,
         "consent_number": study.version.consent_number,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_STANDING, values)
-        return Standing(*cursor.fetchone())
+    found = row(_STANDING, values)
+    assert found is not None
+    return Standing(*found)
 
 
-def _may_work(study: Study, participation: Participation, standing: Standing) -> None:
+def _may_work(study: Study, participation: _Participation, standing: Standing) -> None:
     if study.state != Study.State.OPEN:
         raise Closed("This study is not open at the moment.")
     if participation.excluded_reason:
@@ -154,10 +170,10 @@ def _may_work(study: Study, participation: Participation, standing: Standing) ->
 class _Hand:
     """Takes units out of a study's pools for one person, and moves the person's cursors."""
 
-    def __init__(self, study: Study, participation: Participation) -> None:
+    def __init__(self, study: Study, account: Account, participation: _Participation) -> None:
         self.study = study
-        self.person_id = participation.person_id
-        self.cursors: dict[str, int] = dict(participation.cursors)
+        self.person_id = account.person_id
+        self.cursors = participation.cursors
         self.taken: set[int] = set()
 
     def hold(self, pool: str, count: int) -> list[Drawn]:
@@ -186,7 +202,7 @@ class _Hand:
     def _between(
         self, statement: str, pool: str, count: int, after: int, until: int
     ) -> list[Drawn]:
-        values: dict[str, Any] = {
+        values = {
             "study": self.study.pk,
             "pool": pool,
             "person": self.person_id,
@@ -195,9 +211,8 @@ class _Hand:
             "until": until,
             "count": count,
         }
-        with connection.cursor() as cursor:
-            cursor.execute(statement, values)
-            return sorted((Drawn(*row) for row in cursor.fetchall()), key=lambda d: d.order_key)
+        found = [Drawn(*each) for each in rows(statement, values)]
+        return sorted(found, key=lambda drawn: drawn.order_key)
 
 
 def ring_position(seed: int, name: str) -> int:
@@ -223,19 +238,41 @@ def _compose(hand: _Hand, kind: Protocol[Any, Any], settings: Any) -> list[Drawn
     return drawn
 
 
-def _place(assignment: Assignment, drawn: Sequence[Drawn], arranged: Sequence[Json | None]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO hits_slot (assignment_id, person_id, state, unit_id, position, shown)
-            SELECT %s, %s, 'held', unit_id, position, shown
-            FROM unnest(%s::bigint[], %s::smallint[], %s::jsonb[]) AS s (unit_id, position, shown)
-            """,
-            [
-                assignment.pk,
-                assignment.person_id,
-                [unit.unit_id for unit in drawn],
-                list(range(1, len(drawn) + 1)),
-                [None if shown is None else json.dumps(shown) for shown in arranged],
-            ],
-        )
+def _place(
+    study: Study,
+    account: Account,
+    hand: _Hand,
+    seed: int,
+    drawn: Sequence[Drawn],
+    arranged: Sequence[Json | None],
+) -> Assignment:
+    """The page with its slots, and the person's cursors behind it."""
+    assert study.version is not None
+    now = timezone.now()
+    page = Assignment(
+        study=study,
+        version=study.version,
+        account=account,
+        person_id=account.person_id,
+        seed=seed,
+        drawn_at=now,
+        lease_until=now + timedelta(minutes=study.version.lease_minutes),
+    )
+    values = {
+        "key": page.key,
+        "study": study.pk,
+        "version": study.version.pk,
+        "account": account.pk,
+        "person": account.person_id,
+        "seed": seed,
+        "now": now,
+        "lease_until": page.lease_until,
+        "cursors": json.dumps(hand.cursors),
+        "units": [unit.unit_id for unit in drawn],
+        "shown": [None if shown is None else json.dumps(shown) for shown in arranged],
+    }
+    placed = row(_PLACE, values)
+    assert placed is not None
+    page.pk = placed[0]
+    page._state.adding = False
+    return page

@@ -1,10 +1,7 @@
 """The places of units: each change of a slot's state with the counts on its unit, in one order."""
 
-from typing import Any
-
-from django.db import connection
-
 from hits.models import Assignment, Slot
+from hits.pipeline.statements import Values, run
 
 # Every statement locks the units it counts in the order of their keys, as drawing does, and
 # leaves golds alone: those are asked of everybody and have no places.
@@ -96,18 +93,7 @@ def _move(
 
 
 def _run(
-    statement: str,
-    assignment: Assignment,
-    values: dict[str, Any],
-    positions: list[int] | None = None,
+    statement: str, assignment: Assignment, values: Values, positions: list[int] | None = None
 ) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            statement,
-            {
-                **values,
-                "assignment": assignment.pk,
-                "some": positions is not None,
-                "positions": positions or [],
-            },
-        )
+    chosen = {"some": positions is not None, "positions": positions or []}
+    run(statement, values | chosen | {"assignment": assignment.pk})

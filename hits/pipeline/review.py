@@ -41,9 +41,7 @@ def decide(
     if locked.state != Assignment.State.SUBMITTED:
         raise Closed("Only submitted pages can be decided on.")
     if seen is not None and seen != last_decision(locked):
-        raise Stale(
-            "Somebody decided on this page while you looked at it. Look again first."
-        )
+        raise Stale("Somebody decided on this page while you looked at it. Look again first.")
     if did_it(by, locked):
         raise NotAllowed("You did this page yourself: somebody else has to decide on it.")
     if use not in Assignment.Use.values or payment not in Assignment.Payment.values:

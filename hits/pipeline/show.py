@@ -1,12 +1,25 @@
 """Show: a page as its person sees it, and as it can be replayed exactly."""
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hits.models import Assignment, Caption, Image, Slot
-from hits.pipeline.submit import fields_of
+from hits.models import Assignment
+from hits.pipeline.statements import rows
+from hits.pipeline.submit import by_question
 from hits.protocol import Protocol, protocol
 from hits.records import Fields, ImageShown, Items, Json, Page, Question
+
+_SLOTS = """
+    SELECT s.position, s.shown, u.payload
+    FROM hits_slot s JOIN hits_unit u ON u.id = s.unit_id
+    WHERE s.assignment_id = %(assignment)s ORDER BY s.position
+"""
+_IMAGES = """
+    SELECT i.id, b.sha256, b.width, b.height
+    FROM hits_image i JOIN hits_blob b ON b.sha256 = i.blob_id WHERE i.id = ANY (%(ids)s)
+"""
+_CAPTIONS = "SELECT id, text FROM hits_caption WHERE id = ANY (%(ids)s)"
 
 
 def page_of(
@@ -21,13 +34,13 @@ def page_of(
     kind = protocol(study.protocol)
     settings = kind.settings_model.model_validate(version.settings)
     wording = kind.wording_model.model_validate(version.wording)
-    slots = list(
-        Slot.objects.filter(assignment=assignment)
-        .order_by("position")
-        .values_list("position", "shown", "unit__payload")
-    )
+    slots = [
+        (position, shown and json.loads(shown), json.loads(payload))
+        for position, shown, payload in rows(_SLOTS, {"assignment": assignment.pk})
+    ]
     items = items_of(kind, [payload for _, _, payload in slots])
-    filled = assignment.draft if fields is None else fields
+    filled = by_question(assignment.draft if fields is None else fields)
+    wrong = by_question(errors or {})
     return Page(
         key=str(assignment.key),
         study_name=study.name,
@@ -40,8 +53,8 @@ def page_of(
             Question(
                 position=position,
                 shown=kind.show(payload, shown, items),
-                draft=fields_of(filled, position),
-                errors=_errors_of(errors or {}, position),
+                draft=filled.get(position, {}),
+                errors=wrong.get(position, {}),
             )
             for position, shown, payload in slots
         ],
@@ -64,18 +77,9 @@ def items_of(kind: Protocol[Any, Any], payloads: Iterable[Json]) -> Items:
 
 
 def _images(ids: set[int]) -> dict[int, ImageShown]:
-    rows = Image.objects.filter(pk__in=ids, blob__isnull=False).values_list(
-        "pk", "blob_id", "blob__width", "blob__height"
-    )
-    return {pk: ImageShown(f"/images/{sha256}", w, h) for pk, sha256, w, h in rows}
+    found = rows(_IMAGES, {"ids": list(ids)}) if ids else []
+    return {pk: ImageShown(f"/images/{sha256}", w, h) for pk, sha256, w, h in found}
 
 
 def _captions(ids: set[int]) -> dict[int, str]:
-    return dict(Caption.objects.filter(pk__in=ids).values_list("pk", "text"))
-
-
-def _errors_of(errors: Mapping[str, str], position: int) -> Mapping[str, str]:
-    prefix = f"q{position}-"
-    return {
-        name.removeprefix(prefix): text for name, text in errors.items() if name.startswith(prefix)
-    }
+    return dict(rows(_CAPTIONS, {"ids": list(ids)})) if ids else {}

@@ -2,24 +2,82 @@
 
 import json
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
-from django.db import connection, transaction
-from django.db.models import Case, F, Value, When
+from django.db import transaction
 from django.utils import timezone
 
-from hits.models import Account, Assignment, Participation, Slot
+from hits.models import Account, Assignment, Slot
 from hits.pipeline import places
 from hits.pipeline.errors import Closed, Incomplete, Stale
+from hits.pipeline.statements import row, rows, run
 from hits.protocol import FieldErrors, protocol
 from hits.records import Fields, Json, Receipt, Saved
 
+T = TypeVar("T")
+
+_FIELD = re.compile(r"q(\d{1,4})-(.+)", re.DOTALL)
+
 LONGEST_PROBLEM = 2000
 LARGEST_DRAFT = 200_000
+LAST_REVISION = 2**31 - 2
 DEVICES = frozenset({"keyboard", "pointer", "touch", "mixed"})
+
+
+_SAVE = """
+    UPDATE hits_assignment
+    SET draft = %(draft)s, draft_revision = %(revision)s + 1, saved_at = %(now)s
+    WHERE key = %(key)s AND account_id = %(account)s
+      AND state IN ('open', 'expired') AND draft_revision <= %(revision)s
+"""
+# The person is locked first, as by whatever else changes pages of theirs and their counts.
+_LOCK = """
+    SELECT a.id, a.state, a.submitted_at, a.drawn_at, v.settings, s.protocol
+    FROM hits_assignment a
+    JOIN hits_person p ON p.id = a.person_id
+    JOIN hits_studyversion v ON v.id = a.version_id
+    JOIN hits_study s ON s.id = a.study_id
+    WHERE a.key = %(key)s AND a.account_id = %(account)s
+    FOR NO KEY UPDATE OF p, a
+"""
+_SLOTS = """
+    SELECT id, position, shown FROM hits_slot
+    WHERE assignment_id = %(assignment)s ORDER BY position
+"""
+_STORE = """
+    INSERT INTO hits_judgment (slot_id, answer, problem, seconds)
+    SELECT * FROM unnest(
+        %(slots)s::bigint[], %(answers)s::jsonb[], %(problems)s::text[], %(seconds)s::float8[])
+"""
+_FINISH = """
+    WITH page AS (
+        UPDATE hits_assignment
+        SET state = 'submitted', submitted_at = %(now)s, is_late = %(late)s, device = %(device)s
+        WHERE id = %(assignment)s
+        RETURNING study_id, person_id)
+    UPDATE hits_participation p
+    SET pages_done = pages_done + 1,
+        judgments_done = judgments_done + %(judgments)s,
+        judgments_that_day = %(judgments)s
+            + CASE WHEN day = %(today)s THEN judgments_that_day ELSE 0 END,
+        day = %(today)s
+    FROM page WHERE p.study_id = page.study_id AND p.person_id = page.person_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _LockedPage:
+    pk: int
+    state: str
+    submitted_at: datetime | None
+    drawn_at: datetime
+    settings: str
+    protocol: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +92,22 @@ class Answered:
 def save_draft(*, assignment_key: UUID, account: Account, fields: Fields, revision: int) -> Saved:
     now = timezone.now()
     kept = {name: values for name, values in _storable(fields).items() if name.startswith("q")}
-    if len(json.dumps(kept)) > LARGEST_DRAFT:
+    draft = json.dumps(kept)
+    if len(draft) > LARGEST_DRAFT:
         raise Closed("This is more text than a page can keep. Shorten it to save.")
-    saved = (
-        Assignment.objects.filter(key=assignment_key, account=account)
-        .filter(state__in=["open", "expired"], draft_revision__lte=revision)
-        .update(draft=kept, draft_revision=revision + 1, saved_at=now)
-    )
-    if saved:
+    values = {
+        "key": assignment_key,
+        "account": account.pk,
+        "draft": draft,
+        "revision": revision,
+        "now": now,
+    }
+    if 0 <= revision <= LAST_REVISION and run(_SAVE, values):
         return Saved(saved_at=now, revision=revision + 1)
     assignment = Assignment.objects.get(key=assignment_key, account=account)
     if assignment.state in {"open", "expired"}:
         raise Stale("This page was saved from another window. Reload it to go on from there.")
-    raise Closed(_why_closed(assignment))
+    raise Closed(_why_closed(assignment.state))
 
 
 def submit(*, assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
@@ -60,30 +121,33 @@ def submit(*, assignment_key: UUID, account: Account, fields: Fields) -> Receipt
 
 @transaction.atomic
 def _submit(assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
-    # The person is locked first, as by whatever else changes pages of theirs and their counts.
-    assignment = (
-        Assignment.objects.select_related("version__study", "person")
-        .defer("draft", "version__wording", "version__information")
-        .select_for_update(no_key=True, of=("person", "self"))
-        .get(key=assignment_key, account=account)
-    )
-    if assignment.state == Assignment.State.SUBMITTED:
-        assert assignment.submitted_at is not None
-        return Receipt(str(assignment.key), assignment.submitted_at)
-    if assignment.state == Assignment.State.RETURNED:
-        raise Closed(_why_closed(assignment))
-    answered = _parse(assignment, _storable(fields))
+    page = _lock(assignment_key, account)
+    if page.state == Assignment.State.SUBMITTED:
+        assert page.submitted_at is not None
+        return Receipt(str(assignment_key), page.submitted_at)
+    if page.state == Assignment.State.RETURNED:
+        raise Closed(_why_closed(page.state))
+    answered = _parse(page, _storable(fields))
     now = timezone.now()
     _store(answered)
-    _settle_places(assignment, answered)
-    Assignment.objects.filter(pk=assignment.pk).update(
-        state=Assignment.State.SUBMITTED,
-        submitted_at=now,
-        is_late=assignment.state == Assignment.State.EXPIRED,
-        device=_device(fields),
-    )
-    _count_for_the_person(assignment, len(answered))
-    return Receipt(str(assignment.key), now)
+    _settle_places(page, answered)
+    values = {
+        "assignment": page.pk,
+        "now": now,
+        "late": page.state == Assignment.State.EXPIRED,
+        "device": _device(fields),
+        "judgments": len(answered),
+        "today": timezone.localdate(now),
+    }
+    run(_FINISH, values)
+    return Receipt(str(assignment_key), now)
+
+
+def _lock(assignment_key: UUID, account: Account) -> _LockedPage:
+    found = row(_LOCK, {"key": assignment_key, "account": account.pk})
+    if found is None:
+        raise Assignment.DoesNotExist
+    return _LockedPage(*found)
 
 
 @transaction.atomic
@@ -92,7 +156,7 @@ def give_back(*, assignment_key: UUID, account: Account) -> None:
         key=assignment_key, account=account
     )
     if assignment.state == Assignment.State.SUBMITTED:
-        raise Closed(_why_closed(assignment))
+        raise Closed(_why_closed(assignment.state))
     if assignment.state == Assignment.State.OPEN:
         close(assignment, Assignment.State.RETURNED)
 
@@ -116,14 +180,13 @@ def free_expired(limit: int = 500) -> int:
     return freed
 
 
-def fields_of(fields: Fields, position: int) -> Fields:
-    """The fields of one question, by their short names."""
-    prefix = f"q{position}-"
-    return {
-        name.removeprefix(prefix): values
-        for name, values in fields.items()
-        if name.startswith(prefix)
-    }
+def by_question(fields: Mapping[str, T]) -> dict[int, dict[str, T]]:
+    """The fields of each question by their short names: q3-choice is the choice of question 3."""
+    found: dict[int, dict[str, T]] = {}
+    for name, value in fields.items():
+        if named := _FIELD.fullmatch(name):
+            found.setdefault(int(named[1]), {})[named[2]] = value
+    return found
 
 
 def _storable(fields: Fields) -> Fields:
@@ -135,41 +198,34 @@ def _clean(text: str) -> str:
     return text.replace("\0", "").encode(errors="replace").decode()
 
 
-def _why_closed(assignment: Assignment) -> str:
-    if assignment.state == Assignment.State.SUBMITTED:
+def _why_closed(state: str) -> str:
+    if state == Assignment.State.SUBMITTED:
         return "This page has been submitted; your answers are stored."
     return "You gave this page back. Start another one from your home page."
 
 
-def _parse(assignment: Assignment, fields: Fields) -> list[Answered]:
-    kind = protocol(assignment.version.study.protocol)
-    settings = kind.settings_model.model_validate(assignment.version.settings)
-    longest = (timezone.now() - assignment.drawn_at).total_seconds()
+def _parse(page: _LockedPage, fields: Fields) -> list[Answered]:
+    kind = protocol(page.protocol)
+    settings = kind.settings_model.model_validate_json(page.settings)
+    longest = (timezone.now() - page.drawn_at).total_seconds()
+    questions = by_question(fields)
     errors: dict[str, str] = {}
     answered = []
-    for slot_id, position, shown in _slots(assignment):
-        own = fields_of(fields, position)
+    for slot_id, position, shown in rows(_SLOTS, {"assignment": page.pk}):
+        own = questions.get(position, {})
         problem = _text(own, "problem")[:LONGEST_PROBLEM]
         answer = None
         if _text(own, "broken"):
             problem = problem or "The image does not load."
         else:
             try:
-                answer = kind.parse(own, shown, settings)
+                answer = kind.parse(own, None if shown is None else json.loads(shown), settings)
             except FieldErrors as wrong:
                 errors |= {f"q{position}-{name}": text for name, text in wrong.errors.items()}
         answered.append(Answered(slot_id, position, answer, problem, _seconds(own, longest)))
     if errors:
         raise Incomplete(errors)
     return answered
-
-
-def _slots(assignment: Assignment) -> Sequence[tuple[int, int, Any]]:
-    return list(
-        Slot.objects.filter(assignment=assignment)
-        .order_by("position")
-        .values_list("pk", "position", "shown")
-    )
 
 
 def _text(fields: Fields, name: str) -> str:
@@ -193,24 +249,19 @@ def _device(fields: Fields) -> str:
 
 
 def _store(answered: Sequence[Answered]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO hits_judgment (slot_id, answer, problem, seconds)
-            SELECT * FROM unnest(%s::bigint[], %s::jsonb[], %s::text[], %s::float8[])
-            """,
-            [
-                [each.slot_id for each in answered],
-                [None if each.answer is None else json.dumps(each.answer) for each in answered],
-                [each.problem for each in answered],
-                [each.seconds for each in answered],
-            ],
-        )
+    values = {
+        "slots": [each.slot_id for each in answered],
+        "answers": [None if each.answer is None else json.dumps(each.answer) for each in answered],
+        "problems": [each.problem for each in answered],
+        "seconds": [each.seconds for each in answered],
+    }
+    run(_STORE, values)
 
 
-def _settle_places(assignment: Assignment, answered: Sequence[Answered]) -> None:
+def _settle_places(page: _LockedPage, answered: Sequence[Answered]) -> None:
+    assignment = Assignment(pk=page.pk)
     broken = [each.position for each in answered if each.answer is None]
-    if assignment.state == Assignment.State.EXPIRED:
+    if page.state == Assignment.State.EXPIRED:
         Slot.objects.filter(assignment=assignment, position__in=broken).update(state="broken")
         places.retake(assignment, ["freed"])
         return
@@ -218,15 +269,3 @@ def _settle_places(assignment: Assignment, answered: Sequence[Answered]) -> None
     places.count(assignment)
     if broken:
         places.mark_broken(assignment, broken)
-
-
-def _count_for_the_person(assignment: Assignment, judgments: int) -> None:
-    today = timezone.localdate()
-    theirs = Participation.objects.filter(study=assignment.study_id, person=assignment.person_id)
-    theirs.update(
-        pages_done=F("pages_done") + 1,
-        judgments_done=F("judgments_done") + judgments,
-        judgments_that_day=judgments
-        + Case(When(day=today, then=F("judgments_that_day")), default=Value(0)),
-        day=today,
-    )
