@@ -80,7 +80,7 @@ REDIS_URL = env.text("REDIS_URL")
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL},
 }
-SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
+SESSION_ENGINE = "hits.views.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 
@@ -168,6 +168,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "workers.tasks.sweep",
         "schedule": SWEEP_SECONDS,
         "options": {"expires": SWEEP_SECONDS},
+    },
+    "forget expired sessions": {
+        "task": "workers.tasks.forget_expired_sessions",
+        "schedule": 24 * 3600,
     },
 }
 

@@ -1,4 +1,6 @@
 from celery import shared_task
+from django.contrib.sessions.models import Session
+from django.utils import timezone
 
 from hits.pipeline import jobs
 from hits.pipeline.check import check_submitted
@@ -17,3 +19,8 @@ def sweep() -> None:
     jobs.ring_again()
     free_expired()
     check_submitted()
+
+
+@shared_task
+def forget_expired_sessions() -> None:
+    Session.objects.filter(expire_date__lt=timezone.now()).delete()

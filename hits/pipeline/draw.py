@@ -84,7 +84,7 @@ _PLACE = """
     slots AS (
         INSERT INTO hits_slot (assignment_id, person_id, state, unit_id, position, shown)
         SELECT page.id, %(person)s, 'held', s.unit_id, s.position, s.shown
-        FROM page, unnest(%(units)s::bigint[], %(shown)s::jsonb[])
+        FROM page, unnest(%(units)s::bigint[], %(shown)s::text[]::jsonb[])
             WITH ORDINALITY AS s (unit_id, shown, position)),
     moved AS (
         UPDATE hits_participation

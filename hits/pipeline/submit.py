@@ -52,7 +52,8 @@ _SLOTS = """
 _STORE = """
     INSERT INTO hits_judgment (slot_id, answer, problem, seconds)
     SELECT * FROM unnest(
-        %(slots)s::bigint[], %(answers)s::jsonb[], %(problems)s::text[], %(seconds)s::float8[])
+        %(slots)s::bigint[], %(answers)s::text[]::jsonb[], %(problems)s::text[],
+        %(seconds)s::float8[])
 """
 _FINISH = """
     WITH page AS (

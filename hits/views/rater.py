@@ -5,17 +5,27 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from hits.models import Assignment, Consent, Participation, Role, Study, User
+from hits.models import Assignment, Consent, Participation, Role, Study, StudyVersion, User
 from hits.pipeline import people
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
+from hits.pipeline.statements import Joined
 from hits.views.access import desks, user_of
+
+_RATED = Joined(
+    """hits_study s JOIN hits_studyversion v ON v.id = s.version_id
+    WHERE s.slug = %(slug)s AND s.state <> 'draft' AND EXISTS (
+        SELECT 1 FROM hits_membership m
+        WHERE m.study_id = s.id AND m.user_id = %(user)s AND m.role = 'rater')""",
+    s=Study,
+    v=StudyVersion,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,5 +191,9 @@ def page_done(request: HttpRequest, key: UUID) -> HttpResponse:
 
 def _study(request: HttpRequest, slug: str) -> Study:
     """A study this person rates in, once it has been opened."""
-    studies = Study.objects.of(user_of(request), Role.RATER).select_related("version")
-    return get_object_or_404(studies.exclude(state=Study.State.DRAFT), slug=slug)
+    found = _RATED.first(slug=slug, user=user_of(request).pk)
+    if found is None:
+        raise Http404
+    study: Study = found[0]
+    study.version = found[1]
+    return study

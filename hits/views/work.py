@@ -4,19 +4,27 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from hits.models import Assignment, User
+from hits.models import Assignment, Study, StudyVersion, User
 from hits.pipeline import people, submit
 from hits.pipeline.errors import Closed, Incomplete, Stale
 from hits.pipeline.show import page_of
+from hits.pipeline.statements import Joined
 from hits.records import Fields, Page
-from hits.views.access import user_of
 
+_OWN = Joined(
+    """hits_assignment a JOIN hits_study s ON s.id = a.study_id
+    JOIN hits_studyversion v ON v.id = a.version_id
+    WHERE a.key = %(key)s AND a.account_id = %(account)s""",
+    a=Assignment,
+    s=Study,
+    v=StudyVersion,
+)
 ONE_AT_A_TIME, ALL = "one", "all"
 
 
@@ -126,8 +134,14 @@ def _render(
 
 
 def _assignment(request: HttpRequest, key: UUID) -> Assignment:
-    theirs = Assignment.objects.select_related("version", "study", "account")
-    return get_object_or_404(theirs, key=key, account__user=user_of(request))
+    assert isinstance(request.user, User)
+    account = people.account_of(request.user)
+    found = _OWN.first(key=key, account=account.pk)
+    if found is None:
+        raise Http404
+    assignment: Assignment = found[0]
+    assignment.study, assignment.version, assignment.account = found[1], found[2], account
+    return assignment
 
 
 def _fields(request: HttpRequest) -> Fields:
