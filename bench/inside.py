@@ -1,0 +1,57 @@
+"""One action in a process of the application: python -m bench.inside ACTION ARGUMENTS-AS-JSON.
+
+Prints what the action answers, with the process's CPU seconds and the memory it had at most.
+"""
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import django
+
+from bench.web import ask
+
+
+def do(action: str, environment: Mapping[str, str], /, **arguments: Any) -> dict[str, Any]:
+    """The action's answer; from outside of the application."""
+    answer: dict[str, Any] = ask(
+        [sys.executable, "-m", "bench.inside", action, json.dumps(arguments)], environment
+    )
+    return answer
+
+
+def _actions() -> dict[str, Callable[..., dict[str, Any]]]:
+    from bench import studies, transfers
+
+    return {
+        "make": studies.make,
+        "check": studies.check_all,
+        "judge": studies.judge,
+        "import": transfers.import_units,
+        "files": transfers.import_files,
+        "release": transfers.release_judgments,
+    }
+
+
+def _peak_memory_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    django.setup()
+    action = _actions()[sys.argv[1]]
+    before, cpu = _peak_memory_mb(), sum(os.times()[:2])
+    answer = action(**json.loads(sys.argv[2]))
+    used = {
+        "cpu_seconds": round(sum(os.times()[:2]) - cpu, 3),
+        "memory_mb_before": round(before),
+        "peak_memory_mb": round(_peak_memory_mb()),
+    }
+    print(json.dumps(answer | used))
+
+
+if __name__ == "__main__":
+    main()
