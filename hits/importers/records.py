@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_ID = 200
 MOST_FILE_NAME = 500
@@ -13,8 +13,7 @@ MOST_PIXELS = 2_147_483_647
 MOST_SHOWN = 200
 
 
-@dataclass(frozen=True, slots=True)
-class ImageRecord:
+class ImageRecord(NamedTuple):
     place: str
     external_id: str
     file_name: str = ""
@@ -24,16 +23,14 @@ class ImageRecord:
     height: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CaptionRecord:
+class CaptionRecord(NamedTuple):
     place: str
     external_id: str
     image_id: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class RegionRecord:
+class RegionRecord(NamedTuple):
     place: str
     external_id: str
     image_id: str
@@ -122,6 +119,8 @@ def pixels(value: Any, what: str) -> int | None:
 
 
 def _is_unicode(text: str) -> bool:
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from hits.importers.json_stream import BYTE_ORDER_MARK, Open
@@ -33,9 +33,11 @@ def read_jsonl(open_file: Open) -> Stream:
             row: Any = None
             try:
                 row = _parsed(line)
-                yield from _records(place, row)
+                records = _records(place, row)
             except Bad as bad:
                 yield bad.refusal("line", place, _shown_id(row))
+            else:
+                yield from records
 
 
 def read_csv(open_file: Open) -> Stream:
@@ -103,7 +105,7 @@ def _row(header: list[str], cells: list[str]) -> dict[str, str | int | None]:
     return row
 
 
-def _records(place: str, row: Mapping[str, Any]) -> Iterator[Record]:
+def _records(place: str, row: Mapping[str, Any]) -> Sequence[Record]:
     """Both records of a row, or neither."""
     image = ImageRecord(
         place=place,
@@ -114,16 +116,14 @@ def _records(place: str, row: Mapping[str, Any]) -> Iterator[Record]:
         height=pixels(row.get("height"), "height"),
     )
     if row.get("caption") in (None, "") and row.get("caption_id") in (None, ""):
-        yield image
-        return
+        return (image,)
     caption = CaptionRecord(
         place=place,
         external_id=outside_id(row.get("caption_id"), "caption id"),
         image_id=image.external_id,
         text=caption_text(row.get("caption")),
     )
-    yield image
-    yield caption
+    return image, caption
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes | None]:

@@ -1,6 +1,12 @@
 from django.db import models
 from django.urls import reverse
 
+# Images, captions and regions come by the hundred thousand, in statements that name their corpus
+# once and join their images. Having PostgreSQL look both up again for each row would take longer
+# than storing the row, so that foreign keys here are not checked a second time; nothing in the
+# application deletes a corpus or an image. Unique constraints begin with the corpus, and serve as
+# its index.
+
 
 class Corpus(models.Model):
     """Images, captions and regions under their outside ids."""
@@ -47,13 +53,15 @@ class Blob(models.Model):
 
 
 class Image(models.Model):
-    corpus = models.ForeignKey(Corpus, models.CASCADE, related_name="images")
-    external_id = models.CharField(max_length=200)
+    corpus = models.ForeignKey(
+        Corpus, models.CASCADE, related_name="images", db_constraint=False, db_index=False
+    )
+    external_id = models.CharField(max_length=200, db_collation="C")
     file_name = models.CharField(max_length=500, blank=True)
     split = models.CharField(max_length=40, blank=True)
     width = models.PositiveIntegerField(null=True)
     height = models.PositiveIntegerField(null=True)
-    blob = models.ForeignKey(Blob, models.PROTECT, null=True, related_name="images")
+    blob = models.ForeignKey(Blob, models.PROTECT, null=True, related_name="images", db_index=False)
 
     class Meta:
         constraints = [
@@ -61,7 +69,9 @@ class Image(models.Model):
         ]
         indexes = [
             models.Index(fields=["corpus", "split"], name="image_split"),
-            models.Index(fields=["corpus", "file_name"], name="image_file_name"),
+            models.Index(
+                fields=["blob"], condition=models.Q(blob__isnull=False), name="image_blob"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -69,9 +79,11 @@ class Image(models.Model):
 
 
 class Caption(models.Model):
-    corpus = models.ForeignKey(Corpus, models.CASCADE, related_name="captions")
-    image = models.ForeignKey(Image, models.CASCADE, related_name="captions")
-    external_id = models.CharField(max_length=200)
+    corpus = models.ForeignKey(
+        Corpus, models.CASCADE, related_name="captions", db_constraint=False, db_index=False
+    )
+    image = models.ForeignKey(Image, models.CASCADE, related_name="captions", db_constraint=False)
+    external_id = models.CharField(max_length=200, db_collation="C")
     text = models.TextField()
 
     class Meta:
@@ -86,9 +98,11 @@ class Caption(models.Model):
 class Region(models.Model):
     """A labelled box, in pixels from the image's top left corner."""
 
-    corpus = models.ForeignKey(Corpus, models.CASCADE, related_name="regions")
-    image = models.ForeignKey(Image, models.CASCADE, related_name="regions")
-    external_id = models.CharField(max_length=200)
+    corpus = models.ForeignKey(
+        Corpus, models.CASCADE, related_name="regions", db_constraint=False, db_index=False
+    )
+    image = models.ForeignKey(Image, models.CASCADE, related_name="regions", db_constraint=False)
+    external_id = models.CharField(max_length=200, db_collation="C")
     category = models.CharField(max_length=200)
     x = models.FloatField()
     y = models.FloatField()

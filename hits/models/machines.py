@@ -62,7 +62,12 @@ class Proposal(models.Model):
 class Candidate(models.Model):
     """One line of a ranked list. The proposal's direction says what the two ids point to."""
 
-    proposal = models.ForeignKey(Proposal, models.CASCADE, related_name="candidates")
+    pk = models.CompositePrimaryKey("proposal_id", "query_id", "rank")
+    # All lines of a proposal are stored in the transaction that makes and locks it, so that
+    # PostgreSQL need not look it up for each; the primary key is the index.
+    proposal = models.ForeignKey(
+        Proposal, models.CASCADE, related_name="candidates", db_constraint=False, db_index=False
+    )
     query_id = models.BigIntegerField()
     target_id = models.BigIntegerField()
     rank = models.PositiveSmallIntegerField()
@@ -70,9 +75,6 @@ class Candidate(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["proposal", "query_id", "rank"], name="candidate_rank_once"
-            ),
             models.CheckConstraint(condition=models.Q(rank__gte=1), name="candidate_rank_from_1"),
         ]
 

@@ -110,8 +110,12 @@ class Exclusion(models.Model):
 class Unit(models.Model):
     """One thing to be judged, once per study. Golds carry the answer that is known."""
 
-    study = models.ForeignKey(Study, models.CASCADE, related_name="units")
-    key = models.CharField(max_length=100)
+    # Units are stored in the transaction that has their study locked, so that PostgreSQL need not
+    # look it up for each; the unique constraint is the index.
+    study = models.ForeignKey(
+        Study, models.CASCADE, related_name="units", db_constraint=False, db_index=False
+    )
+    key = models.CharField(max_length=100, db_collation="C")
     pool = models.CharField(max_length=20)
     payload = models.JSONField()
     gold = models.JSONField(null=True)
@@ -152,15 +156,16 @@ class Unit(models.Model):
 class UnitSource(models.Model):
     """That a machine proposed a unit, and at which rank."""
 
-    unit = models.ForeignKey(Unit, models.CASCADE, related_name="sources")
-    proposal = models.ForeignKey(Proposal, models.PROTECT, related_name="+")
+    pk = models.CompositePrimaryKey("unit_id", "proposal_id")
+    # Stored together with their units, from proposals that were read for them: see Unit.study.
+    unit = models.ForeignKey(
+        Unit, models.CASCADE, related_name="sources", db_constraint=False, db_index=False
+    )
+    proposal = models.ForeignKey(
+        Proposal, models.PROTECT, related_name="+", db_constraint=False, db_index=False
+    )
     rank = models.PositiveSmallIntegerField()
     score = models.FloatField()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["unit", "proposal"], name="unit_source_once"),
-        ]
 
     def __str__(self) -> str:
         return f"{self.unit} by {self.proposal} at {self.rank}"

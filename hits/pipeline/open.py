@@ -1,5 +1,7 @@
 """Open: a draft study with its proposals becomes units, golds and a first version."""
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 from operator import itemgetter
@@ -22,7 +24,7 @@ from hits.models import (
     Unit,
     User,
 )
-from hits.pipeline.copying import copy_rows
+from hits.pipeline.copying import NULL, cell, copy_lines
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused
 from hits.protocol import Protocol, protocol
@@ -37,6 +39,7 @@ INFORMATION = (
 
 Tell = Callable[[int], None]
 T = TypeVar("T")
+BATCH = 5000
 
 
 @transaction.atomic
@@ -124,7 +127,8 @@ def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int
         raise Refused("The proposals gave no unit to judge: do the images have files?")
     Study.objects.filter(pk=locked.pk).update(state=Study.State.OPEN, opened_at=timezone.now())
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE hits_unit")
+        # What plans depend on; the payloads would take longer than all of it.
+        cursor.execute("ANALYZE hits_unit (study_id, key, pool, order_key, is_open)")
     study.refresh_from_db()
     return counts
 
@@ -148,8 +152,11 @@ def _make_units(study: Study, proposals: list[Proposal], tell: Tell) -> dict[str
     drafts = kind.units(
         _queries(proposals, tell), _targets(proposals[0]), settings, Random(study.seed)
     )
-    units = _not_asked_before(study, _showable(kind, drafts))
-    return _store(study, study.version.judgments_wanted, units)
+    if _some_images_have_no_file(study.corpus_id):
+        drafts = _showable(kind, drafts)
+    if earlier := list(study.continues.values_list("pk", flat=True)):
+        drafts = _not_asked_before(earlier, drafts)
+    return _store(study, study.version.judgments_wanted, drafts)
 
 
 def _targets(proposal: Proposal) -> list[int]:
@@ -172,7 +179,7 @@ def _queries(proposals: list[Proposal], tell: Tell) -> Iterator[Query]:
             [[proposal.pk for proposal in proposals]],
         )
         by_query = (
-            (query_id, tuple(Candidate(*row[1:]) for row in rows))
+            (query_id, tuple([Candidate(*row[1:]) for row in rows]))
             for query_id, rows in groupby(cursor, key=itemgetter(0))
         )
         done = 0
@@ -184,16 +191,23 @@ def _queries(proposals: list[Proposal], tell: Tell) -> Iterator[Query]:
             tell(done)
 
 
+_ORIGINALS = {
+    "i2t": "SELECT image_id, id FROM hits_caption WHERE image_id = ANY (%s) ORDER BY id",
+    "t2i": "SELECT id, image_id FROM hits_caption WHERE id = ANY (%s)",
+}
+
+
 def _originals(direction: str, query_ids: list[int]) -> dict[int, list[int]]:
-    captions = Caption.objects.order_by("pk")
-    if direction == "i2t":
-        pairs = captions.filter(image_id__in=query_ids).values_list("image_id", "pk")
-    else:
-        pairs = captions.filter(pk__in=query_ids).values_list("pk", "image_id")
     found: dict[int, list[int]] = {}
-    for query_id, target_id in pairs:
-        found.setdefault(query_id, []).append(target_id)
+    with connection.cursor() as cursor:
+        cursor.execute(_ORIGINALS[direction], [query_ids])
+        for query_id, target_id in cursor.fetchall():
+            found.setdefault(query_id, []).append(target_id)
     return found
+
+
+def _some_images_have_no_file(corpus_id: int) -> bool:
+    return Image.objects.filter(corpus=corpus_id, blob__isnull=True).exists()
 
 
 def _showable(kind: Protocol[Any, Any], drafts: Iterator[UnitDraft]) -> Iterator[UnitDraft]:
@@ -206,10 +220,9 @@ def _showable(kind: Protocol[Any, Any], drafts: Iterator[UnitDraft]) -> Iterator
         yield from (draft for draft in batch if there.issuperset(kind.items(draft.payload)[0]))
 
 
-def _not_asked_before(study: Study, drafts: Iterator[UnitDraft]) -> Iterator[UnitDraft]:
-    earlier = list(study.continues.values_list("pk", flat=True))
+def _not_asked_before(earlier: list[int], drafts: Iterator[UnitDraft]) -> Iterator[UnitDraft]:
     for batch in _batches(drafts):
-        keys = [draft.key for draft in batch] if earlier else []
+        keys = [draft.key for draft in batch]
         asked = set(
             Unit.objects.filter(study__in=earlier, key__in=keys, gold__isnull=True).values_list(
                 "key", flat=True
@@ -218,46 +231,43 @@ def _not_asked_before(study: Study, drafts: Iterator[UnitDraft]) -> Iterator[Uni
         yield from (draft for draft in batch if draft.key not in asked)
 
 
-def _batches(items: Iterator[T], size: int = 1000) -> Iterator[list[T]]:
+def _batches(items: Iterator[T], size: int = BATCH) -> Iterator[list[T]]:
     while batch := list(islice(items, size)):
         yield batch
 
 
+_as_json = json.JSONEncoder().encode
+_UNIT = ["id", "study_id", "key", "pool", "payload", "gold", "order_key", "wanted"]
+_SOURCE = ["unit_id", "proposal_id", "rank", "score"]
+_IDS = "SELECT nextval('hits_unit_id_seq'::regclass) FROM generate_series(1, %s)"
+
+
 def _store(study: Study, wanted: int, drafts: Iterator[UnitDraft]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    # Making drafts reads from the same connection, so COPY takes them batch by batch.
+    for batch in _batches(drafts):
+        units = list(zip(_new_ids(len(batch)), batch, strict=True))
+        copy_lines("hits_unit", _UNIT, (_unit_line(study, wanted, *unit) for unit in units))
+        copy_lines("hits_unitsource", _SOURCE, (line for unit in units for line in _sources(*unit)))
+        counts.update(draft.pool for draft in batch)
+    return dict(sorted(counts.items()))
+
+
+def _new_ids(count: int) -> list[int]:
     with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE IF EXISTS unit_draft")
-        cursor.execute(
-            "CREATE TEMPORARY TABLE unit_draft (key text, pool text, payload jsonb, gold jsonb,"
-            " order_key bigint, sources jsonb) ON COMMIT DROP"
-        )
-        # Making drafts reads from the same connection, so COPY takes them batch by batch.
-        columns = ["key", "pool", "payload", "gold", "order_key", "sources"]
-        for batch in _batches(drafts, size=5000):
-            copy_rows("unit_draft", columns, (_row(study, draft) for draft in batch))
-        cursor.execute(
-            """
-            INSERT INTO hits_unit (study_id, key, pool, payload, gold, order_key, wanted)
-            SELECT %s, key, pool, payload, gold, order_key, %s FROM unit_draft
-            """,
-            [study.pk, wanted],
-        )
-        cursor.execute(
-            """
-            INSERT INTO hits_unitsource (unit_id, proposal_id, rank, score)
-            SELECT u.id, (s ->> 0)::bigint, (s ->> 1)::smallint, (s ->> 2)::float8
-            FROM unit_draft d
-            JOIN hits_unit u ON u.study_id = %s AND u.key = d.key
-            CROSS JOIN jsonb_array_elements(d.sources) AS s
-            """,
-            [study.pk],
-        )
-        cursor.execute("SELECT pool, count(*) FROM unit_draft GROUP BY pool ORDER BY pool")
-        counts = dict(cursor.fetchall())
-        cursor.execute("DROP TABLE unit_draft")
-        return counts
+        cursor.execute(_IDS, [count])
+        return [number for (number,) in cursor.fetchall()]
 
 
-def _row(study: Study, draft: UnitDraft) -> tuple[Any, ...]:
-    sources = [[source.proposal_id, source.rank, source.score] for source in draft.sources]
-    position = ring_position(study.seed, draft.key)
-    return draft.key, draft.pool, draft.payload, draft.gold, position, sources
+def _unit_line(study: Study, wanted: int, unit_id: int, draft: UnitDraft) -> str:
+    gold = NULL if draft.gold is None else cell(_as_json(draft.gold))
+    return (
+        f"{unit_id}\t{study.pk}\t{cell(draft.key)}\t{cell(draft.pool)}\t"
+        f"{cell(_as_json(draft.payload))}\t{gold}\t{ring_position(study.seed, draft.key)}\t"
+        f"{wanted}\n"
+    )
+
+
+def _sources(unit_id: int, draft: UnitDraft) -> Iterator[str]:
+    for source in draft.sources:
+        yield f"{unit_id}\t{source.proposal_id}\t{source.rank}\t{source.score}\n"

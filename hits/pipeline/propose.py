@@ -1,13 +1,13 @@
 """Propose: keep what machines rank highest for each query."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
 
 from hits.models import Corpus, Machine, Proposal
-from hits.pipeline.copying import copy_rows
+from hits.pipeline.copying import copy_lines
 
 Ranked = tuple[int, Sequence[int], Sequence[float]]
 
@@ -69,14 +69,15 @@ def keep(
         return proposal
     queries = 0
 
-    def rows() -> Iterable[Sequence[Any]]:
+    def lines() -> Iterator[str]:
         nonlocal queries
         for query_id, targets, scores in ranked:
             queries += 1
             for rank, (target_id, score) in enumerate(zip(targets, scores, strict=True), start=1):
-                yield proposal.pk, query_id, target_id, rank, score
+                yield f"{proposal.pk}\t{query_id}\t{target_id}\t{rank}\t{score}\n"
 
-    copy_rows("hits_candidate", ["proposal_id", "query_id", "target_id", "rank", "score"], rows())
+    columns = ["proposal_id", "query_id", "target_id", "rank", "score"]
+    copy_lines("hits_candidate", columns, lines())
     proposal.queries = queries
     proposal.finished_at = timezone.now()
     proposal.save(update_fields=["queries", "finished_at"])

@@ -5,6 +5,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +15,33 @@ from django.db.models import Count, F, Max, QuerySet
 
 from hits.exporters.streams import as_csv
 from hits.models import Assignment, Decision, Release, ReleaseFile, Slot, Study, Unit, User
-from hits.pipeline.aggregate import OutsideIds, StudySource, batches, stream
+from hits.pipeline.aggregate import DIFFERENT_ANSWERS, OutsideIds, StudySource, in_batches
 from hits.pipeline.errors import Refused
 from hits.protocol import Protocol, protocol
 
 Tell = Callable[[int], None]
 
 _JUDGMENTS = """
-    SELECT s.id, st.slug, u.payload, u.pool, a.person_id, a.id, v.number, s.position,
-           a.submitted_at, a.use, s.state, j.seconds, j.problem, j.answer, src.sources
+    WITH unit AS (
+        SELECT u.id, st.slug, u.payload, u.pool, min(us.rank) AS best_rank,
+               string_agg(m.name || ' ' || m.version || '|' || p.direction || '|' || us.rank,
+                          ';' ORDER BY us.rank, m.name, us.proposal_id) AS sources
+        FROM hits_unit u
+        JOIN hits_study st ON st.id = u.study_id
+        LEFT JOIN hits_unitsource us ON us.unit_id = u.id
+        LEFT JOIN hits_proposal p ON p.id = us.proposal_id
+        LEFT JOIN hits_machine m ON m.id = p.machine_id
+        WHERE u.study_id = ANY (%(studies)s)
+        GROUP BY u.id, st.id)
+    SELECT unit.payload::text, j.answer::text, unit.slug, unit.pool, unit.sources, unit.best_rank,
+           a.person_id, a.id, v.number, s.position,
+           to_char(a.submitted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'),
+           a.use, s.state, j.seconds, j.problem
     FROM hits_judgment j
     JOIN hits_slot s ON s.id = j.slot_id
-    JOIN hits_unit u ON u.id = s.unit_id
-    JOIN hits_study st ON st.id = u.study_id
+    JOIN unit ON unit.id = s.unit_id
     JOIN hits_assignment a ON a.id = s.assignment_id
     JOIN hits_studyversion v ON v.id = a.version_id
-    LEFT JOIN LATERAL (
-        SELECT string_agg(m.name || ' ' || m.version || '|' || p.direction || '|' || us.rank,
-                          ';' ORDER BY us.rank, m.name, us.proposal_id) AS sources
-        FROM hits_unitsource us
-        JOIN hits_proposal p ON p.id = us.proposal_id
-        JOIN hits_machine m ON m.id = p.machine_id
-        WHERE us.unit_id = u.id) src ON true
-    WHERE u.study_id = ANY (%(studies)s)
     ORDER BY s.id
 """
 _COLUMNS = (
@@ -60,6 +65,9 @@ def release(
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            # Every cursor is read to its end, sorted: plan for the last row, not for the first.
+            cursor.execute("SET LOCAL cursor_tuple_fraction = 1")
+            cursor.execute("SET LOCAL work_mem = '64MB'")
             # Taken before the snapshot is, so that the one before is seen whole.
             cursor.execute("LOCK TABLE hits_release IN SHARE ROW EXCLUSIVE MODE")
         return _release(sorted(studies, key=lambda study: study.pk), name, by, tell)
@@ -123,29 +131,29 @@ def _judgments(
     studies: Sequence[Study], kind: Protocol[Any, Any], tell: Tell
 ) -> Iterator[Sequence[Any]]:
     done = 0
-    blank = [""] * len(kind.columns)
-    rows = stream(_JUDGMENTS, {"studies": [study.pk for study in studies]})
-    for batch in batches(rows):
-        payloads = [json.loads(row[2]) for row in batch]
-        outside = OutsideIds(kind, payloads)
-        for row, payload in zip(batch, payloads, strict=True):
-            (_, study, _, pool, person, page, version, position, submitted_at, use, place) = row[
-                :11
-            ]
-            seconds, problem, answer, sources = row[11:]
-            images, captions = outside.of(payload)
-            yield (
-                study, " ".join(images), " ".join(captions), pool, sources or "",
-                _best_rank(sources), person, page, version, position,
-                submitted_at.isoformat(timespec="seconds"), use, place, seconds, problem,
-                *(blank if answer is None else kind.row(json.loads(answer))),
-            )  # fmt: skip
+    answers = _cells_of_answers(kind)
+    for batch in in_batches(_JUDGMENTS, {"studies": [study.pk for study in studies]}):
+        items = _cells_of_items(kind, {row[0] for row in batch})
+        for row in batch:
+            yield row[2], *items[row[0]], *row[3:], *answers(row[1])
         done += len(batch)
         tell(done)
 
 
-def _best_rank(sources: str | None) -> str:
-    return sources.split(";", 1)[0].rsplit("|", 1)[1] if sources else ""
+def _cells_of_items(kind: Protocol[Any, Any], payloads: set[str]) -> dict[str, tuple[str, str]]:
+    outside = OutsideIds(kind, map(json.loads, payloads))
+    return {
+        payload: (" ".join(images), " ".join(captions))
+        for payload, (images, captions) in zip(payloads, outside, strict=True)
+    }
+
+
+def _cells_of_answers(kind: Protocol[Any, Any]) -> Callable[[str | None], Sequence[Any]]:
+    @lru_cache(DIFFERENT_ANSWERS)
+    def cells(answer: str | None) -> Sequence[Any]:
+        return [""] * len(kind.columns) if answer is None else kind.row(json.loads(answer))
+
+    return cells
 
 
 def _write(path: Path, pieces: Iterable[str]) -> dict[str, Any]:

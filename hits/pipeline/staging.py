@@ -15,11 +15,11 @@ from hits.importers.records import (
     RegionRecord,
     shown,
 )
-from hits.pipeline.copying import copy_rows
+from hits.pipeline.copying import NULL, cell, copy_lines
 
 BATCH = 10_000
 MERGE_BATCH = 50_000
-Row = tuple[Any, ...]
+Row = list[Any]
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Stage:
         return f"""
             CREATE TEMPORARY TABLE {self.table} (
                 n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, file integer NOT NULL,
-                place text NOT NULL, external_id text NOT NULL, {columns},
+                place text NOT NULL, external_id text COLLATE "C" NOT NULL, {columns},
                 refused boolean NOT NULL DEFAULT false)
         """
 
@@ -68,11 +68,11 @@ IMAGES = Stage(
         ("height", "integer"),
     ),
 )
-CAPTIONS = Stage("caption", (("image_id", "text"), ("text", "text")))
+CAPTIONS = Stage("caption", (("image_id", 'text COLLATE "C"'), ("text", "text")))
 REGIONS = Stage(
     "region",
     (
-        ("image_id", "text"),
+        ("image_id", 'text COLLATE "C"'),
         ("category", "text"),
         ("x", "float8"),
         ("y", "float8"),
@@ -112,6 +112,15 @@ _ADD_IMAGES = """
     WHERE s.n > %(after)s AND s.n <= %(upto)s ORDER BY s.n
     ON CONFLICT (corpus_id, external_id) DO NOTHING
 """
+_ALL_IMAGES_ARE_NEW = """
+    SELECT NOT EXISTS (SELECT FROM hits_image WHERE corpus_id = %(corpus)s)
+           AND (SELECT count(DISTINCT external_id) = count(*) FROM load_image)
+"""
+_ADD_NEW_IMAGES = """
+    INSERT INTO hits_image (corpus_id, external_id, file_name, split, width, height)
+    SELECT %(corpus)s, external_id, file_name, split, width, height FROM load_image s
+    WHERE s.n > %(after)s AND s.n <= %(upto)s ORDER BY s.n
+"""
 _OTHER_FILE = """
     s.file_name <> '' AND i.file_name <> ''
     AND regexp_replace(s.file_name, '^.*/', '') <> regexp_replace(i.file_name, '^.*/', '')
@@ -123,7 +132,7 @@ _REFUSE_CHANGED_IMAGES = f"""
     WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT s.refused
       AND i.corpus_id = %(corpus)s AND i.external_id = s.external_id
       AND (({_OTHER_FILE}) OR ({_OTHER_SPLIT}))
-    RETURNING s.file, s.place, s.external_id,
+    RETURNING s.n, s.file, s.place, s.external_id,
       CASE WHEN {_OTHER_FILE} THEN 'file name' ELSE 'split' END,
       CASE WHEN {_OTHER_FILE} THEN i.file_name ELSE i.split END,
       CASE WHEN {_OTHER_FILE} THEN s.file_name ELSE s.split END
@@ -136,7 +145,7 @@ def _refuse_without_image(stage: Stage) -> str:
         WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT EXISTS (
             SELECT FROM hits_image i
             WHERE i.corpus_id = %(corpus)s AND i.external_id = s.image_id)
-        RETURNING s.file, s.place, s.external_id, s.image_id
+        RETURNING s.n, s.file, s.place, s.external_id, s.image_id
     """
 
 
@@ -146,22 +155,20 @@ def _refuse_with_refused_image(stage: Stage) -> str:
         UPDATE {stage.table} s SET refused = true
         WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT s.refused AND (s.file, s.image_id) IN (
             SELECT file, external_id FROM load_image WHERE refused)
-        RETURNING s.file, s.place, s.external_id, s.image_id
+        RETURNING s.n, s.file, s.place, s.external_id, s.image_id
     """
 
 
 def _add(stage: Stage) -> str:
     content = [name for name, _ in stage.content if name != "image_id"]
     names = ", ".join(content)
+    said = ", ".join(f"s.{name}" for name in content)
     return f"""
         INSERT INTO hits_{stage.kind} (corpus_id, image_id, external_id, {names})
-        SELECT %(corpus)s, image, external_id, {names} FROM (
-            SELECT DISTINCT ON (s.external_id) s.*, i.id AS image
-            FROM {stage.table} s
-            JOIN hits_image i ON i.corpus_id = %(corpus)s AND i.external_id = s.image_id
-            WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT s.refused
-            ORDER BY s.external_id, s.n) AS once
-        ORDER BY n
+        SELECT %(corpus)s, i.id, s.external_id, {said} FROM {stage.table} s
+        JOIN hits_image i ON i.corpus_id = %(corpus)s AND i.external_id = s.image_id
+        WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT s.refused
+        ORDER BY s.n
         ON CONFLICT (corpus_id, external_id) DO NOTHING
     """
 
@@ -175,7 +182,7 @@ def _refuse_changed(stage: Stage) -> str:
         WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT s.refused
           AND k.corpus_id = %(corpus)s AND k.external_id = s.external_id
           AND (({said}) <> ({kept}) OR i.external_id <> s.image_id)
-        RETURNING s.file, s.place, s.external_id, i.external_id <> s.image_id
+        RETURNING s.n, s.file, s.place, s.external_id, i.external_id <> s.image_id
     """
 
 
@@ -189,13 +196,17 @@ class Staging:
     def __init__(self, corpus_id: int, refuse: Refuse) -> None:
         self.corpus_id = corpus_id
         self._refuse = refuse
-        self._waiting: dict[Stage, list[Row]] = {stage: [] for stage in STAGES}
+        self._images: list[str] = []
+        self._captions: list[str] = []
+        self._regions: list[str] = []
+        self._waiting = dict(
+            zip(STAGES, (self._images, self._captions, self._regions), strict=True)
+        )
 
     def __enter__(self) -> Self:
         self._drop()
         with connection.cursor() as cursor:
-            for stage in STAGES:
-                cursor.execute(stage.create())
+            cursor.execute(";".join(stage.create() for stage in STAGES))
         return self
 
     def __exit__(
@@ -208,34 +219,46 @@ class Staging:
             self._drop()
 
     def _drop(self) -> None:
+        tables = [*(stage.table for stage in STAGES), "load_image_whole"]
         with connection.cursor() as cursor:
-            for table in (*(stage.table for stage in STAGES), "load_image_whole"):
-                cursor.execute(f"DROP TABLE IF EXISTS pg_temp.{table}")
+            cursor.execute(
+                f"DROP TABLE IF EXISTS {', '.join(f'pg_temp.{table}' for table in tables)}"
+            )
 
     def add(self, file: int, record: Record, split: str, split_is_guessed: bool) -> bool:
         """True when a batch was written."""
-        stage, row = _row(file, record, split, split_is_guessed)
-        rows = self._waiting[stage]
-        rows.append(row)
-        if len(rows) < BATCH:
+        match record:
+            case ImageRecord():
+                lines = self._images
+                lines.append(_image_line(file, record, split, split_is_guessed))
+            case CaptionRecord():
+                lines = self._captions
+                lines.append(_caption_line(file, record))
+            case RegionRecord():
+                lines = self._regions
+                lines.append(_region_line(file, record))
+        if len(lines) < BATCH:
             return False
         self.write()
         return True
 
     def write(self) -> None:
-        for stage, rows in self._waiting.items():
-            copy_rows(stage.table, stage.columns, rows)
-            rows.clear()
+        for stage, lines in self._waiting.items():
+            if lines:
+                copy_lines(stage.table, stage.columns, lines)
+                lines.clear()
 
     def forget(self, file: int) -> None:
         """A file that breaks off in the middle is not taken at all."""
-        for rows in self._waiting.values():
-            rows.clear()
+        for lines in self._waiting.values():
+            lines.clear()
         with connection.cursor() as cursor:
             for stage in STAGES:
                 cursor.execute(f"DELETE FROM {stage.table} WHERE file = %s", [file])
 
     def merge_images(self, tick: Tick) -> Count:
+        if self._answer(_ALL_IMAGES_ARE_NEW):
+            return self._add_new_images(tick)
         self._refuse_changed_images(tick)
         with connection.cursor() as cursor:
             cursor.execute(_WHOLE_IMAGES)
@@ -249,31 +272,52 @@ class Staging:
         self._refuse_changed_images(tick)
         return count
 
+    def _add_new_images(self, tick: Tick) -> Count:
+        """Nothing that they could complete or contradict."""
+        batches = self._batches(self._last("load_image"), tick)
+        return Count(added=sum(self._changed(_ADD_NEW_IMAGES, batch) for batch in batches))
+
     def merge(self, stage: Stage, tick: Tick) -> Count:
         """Captions or regions, whose images are merged."""
-        with connection.cursor() as cursor:
-            cursor.execute(f"ANALYZE {stage.table}")
         last, count = self._last(stage.table), Count()
+        if not last:
+            return count
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {stage.table} (n, external_id, image_id, refused)")
+        all_new = True
         for batch in self._batches(last, tick):
-            for file, place, id_, image in self._rows(_refuse_without_image(stage), batch):
-                detail = f"The corpus has no image {shown(image)}."
-                self._refuse(file, Refusal(stage.kind, place, id_, "unknown-image", detail))
-            for file, place, id_, image in self._rows(_refuse_with_refused_image(stage), batch):
-                detail = f"Its image {shown(image)} is refused in this file."
-                self._refuse(file, Refusal(stage.kind, place, id_, "refused-image", detail))
-            count.added += self._changed(_add(stage), batch)
-            for file, place, id_, moved in self._rows(_refuse_changed(stage), batch):
-                what = "belongs to another image" if moved else "reads otherwise"
-                detail = f"The {stage.kind} kept under this id {what}."
-                self._refuse(file, Refusal(stage.kind, place, id_, "conflict", detail))
-        count.unchanged = self._taken(stage) - count.added
+            refused = self._refuse_for_their_images(stage, batch)
+            added = self._changed(_add(stage), batch)
+            count.added += added
+            # Where every row was added, none met another with its id.
+            if added + refused < min(batch["upto"], last) - batch["after"]:
+                all_new = False
+                self._refuse_changed(stage, batch)
+        count.unchanged = 0 if all_new else self._taken(stage) - count.added
         return count
+
+    def _refuse_for_their_images(self, stage: Stage, batch: dict[str, int]) -> int:
+        unknown = self._refused(_refuse_without_image(stage), batch)
+        for file, place, id_, image in unknown:
+            detail = f"The corpus has no image {shown(image)}."
+            self._refuse(file, Refusal(stage.kind, place, id_, "unknown-image", detail))
+        refused = self._refused(_refuse_with_refused_image(stage), batch)
+        for file, place, id_, image in refused:
+            detail = f"Its image {shown(image)} is refused in this file."
+            self._refuse(file, Refusal(stage.kind, place, id_, "refused-image", detail))
+        return len(unknown) + len(refused)
+
+    def _refuse_changed(self, stage: Stage, batch: dict[str, int]) -> None:
+        for file, place, id_, moved in self._refused(_refuse_changed(stage), batch):
+            what = "belongs to another image" if moved else "reads otherwise"
+            detail = f"The {stage.kind} kept under this id {what}."
+            self._refuse(file, Refusal(stage.kind, place, id_, "conflict", detail))
 
     def _refuse_changed_images(self, tick: Tick) -> None:
         with connection.cursor() as cursor:
-            cursor.execute("ANALYZE load_image")
+            cursor.execute("ANALYZE load_image (n, external_id, refused)")
         for batch in self._batches(self._last("load_image"), tick):
-            for file, place, id_, what, kept, said in self._rows(_REFUSE_CHANGED_IMAGES, batch):
+            for file, place, id_, what, kept, said in self._refused(_REFUSE_CHANGED_IMAGES, batch):
                 detail = f"The {what} is kept as {shown(kept)}; here it is {shown(said)}."
                 self._refuse(file, Refusal("image", place, id_, "conflict", detail))
 
@@ -283,46 +327,49 @@ class Staging:
             yield {"corpus": self.corpus_id, "after": after, "upto": after + MERGE_BATCH}
 
     def _last(self, table: str) -> int:
-        return self._number(f"SELECT coalesce(max(n), 0) FROM {table}")
+        return self._answer(f"SELECT coalesce(max(n), 0) FROM {table}")
 
     def _taken(self, stage: Stage) -> int:
-        return self._number(
+        return self._answer(
             f"SELECT count(DISTINCT external_id) FROM {stage.table} WHERE NOT refused"
         )
 
-    def _number(self, statement: str) -> int:
+    def _answer(self, statement: str) -> int:
         with connection.cursor() as cursor:
-            cursor.execute(statement)
-            (number,) = cursor.fetchone()
-        return int(number)
+            cursor.execute(statement, {"corpus": self.corpus_id})
+            (answer,) = cursor.fetchone()
+        return int(answer)
 
     def _changed(self, statement: str, batch: dict[str, int]) -> int:
         with connection.cursor() as cursor:
             cursor.execute(statement, batch)
             return int(cursor.rowcount)
 
-    def _rows(self, statement: str, batch: dict[str, int]) -> list[Row]:
+    def _refused(self, statement: str, batch: dict[str, int]) -> list[Row]:
+        """In the order of the files, whatever order PostgreSQL found them in."""
         with connection.cursor() as cursor:
             cursor.execute(statement, batch)
-            return list(cursor.fetchall())
+            return [row for _, *row in sorted(cursor.fetchall())]
 
 
-def _row(file: int, record: Record, split: str, split_is_guessed: bool) -> tuple[Stage, Row]:
-    start = (file, record.place, record.external_id)
-    match record:
-        case ImageRecord():
-            guessed = split_is_guessed and not record.split
-            return IMAGES, (
-                *start,
-                record.file_name,
-                record.folder,
-                record.split or split,
-                guessed,
-                record.width,
-                record.height,
-            )
-        case CaptionRecord():
-            return CAPTIONS, (*start, record.image_id, record.text)
-        case RegionRecord():
-            box = (record.x, record.y, record.width, record.height, record.area)
-            return REGIONS, (*start, record.image_id, record.category, *box)
+def _image_line(file: int, record: ImageRecord, split: str, split_is_guessed: bool) -> str:
+    place, id_, file_name, folder, own_split, width, height = record
+    guessed = "t" if split_is_guessed and not own_split else "f"
+    return (
+        f"{file}\t{place}\t{cell(id_)}\t{cell(file_name)}\t{cell(folder)}\t"
+        f"{cell(own_split or split)}\t{guessed}\t{NULL if width is None else width}\t"
+        f"{NULL if height is None else height}\n"
+    )
+
+
+def _caption_line(file: int, record: CaptionRecord) -> str:
+    place, id_, image_id, text = record
+    return f"{file}\t{place}\t{cell(id_)}\t{cell(image_id)}\t{cell(text)}\n"
+
+
+def _region_line(file: int, record: RegionRecord) -> str:
+    place, id_, image_id, category, x, y, width, height, area = record
+    return (
+        f"{file}\t{place}\t{cell(id_)}\t{cell(image_id)}\t{cell(category)}\t"
+        f"{x}\t{y}\t{width}\t{height}\t{area}\n"
+    )

@@ -248,7 +248,8 @@ def _positives(
     unless people said no to them. Both streams come in the order of the queries' ids."""
     query_end, target_end = ("image", "caption") if direction == "i2t" else ("caption", "image")
     by_query = groupby(source.units(query_end), key=lambda unit: unit.payload[query_end])
-    query_id, units = next(by_query, (None, iter(())))
+    query_id: int | None = 0
+    units: Iterator[ReleasedUnit] = iter(())
     for query in source.queries(direction):
         while query_id is not None and query_id < query.id:
             query_id, units = next(by_query, (None, iter(())))

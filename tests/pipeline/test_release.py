@@ -1,12 +1,17 @@
 import csv
 import hashlib
+import io
 import json
 
 import pytest
 from django.db import DatabaseError, connection
+from django.db.models import F, Value
+from django.db.models.functions import Concat
 from eccv_caption import Metrics
 
-from hits.models import Assignment, Release, Study, Unit
+from hits.exporters.streams import as_csv
+from hits.models import Assignment, Image, Machine, Release, Study, Unit
+from hits.pipeline import aggregate
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import NothingLeft
@@ -194,3 +199,100 @@ def test_a_release_never_changes(statement: str) -> None:
     release(studies=[study], name="one", by=study.corpus.owner)
     with pytest.raises(DatabaseError, match="only ever added"), connection.cursor() as cursor:
         cursor.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("start", "written"),
+    [
+        ("=", "'="),
+        ("+", "'+"),
+        ("-", "'-"),
+        ("@", "'@"),
+        ("%", "'%"),
+        ("|", "'\\|"),
+        ("\t", "'\t"),
+        ("\n", "'\n"),
+        ("\r", "'\n"),
+        ("\r\n", "'\r\n"),
+    ],
+)
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_no_cell_starts_as_a_formula_does(start: str, written: str, column: int) -> None:
+    row: list[object] = ["a", "b", 3]
+    row[column] = f"{start}SUM(A1)"
+    text = "".join(as_csv(["x", "y", "z"], [["a", "b", 3], row, ["a", 'say "-1"', -3]]))
+    header, before, found, after = csv.reader(io.StringIO(text, newline=""))
+    assert (header, before, after) == (["x", "y", "z"], ["a", "b", "3"], ["a", 'say "-1"', "-3"])
+    assert found[column] == f"{written}SUM(A1)"
+
+
+def test_a_formula_in_the_header_or_after_a_lone_carriage_return_starts_no_cell() -> None:
+    text = "".join(as_csv(["=x", "y"], [["harmless\r=SUM(A1)", 'quoted, "=1"']]))
+    assert text == '\'=x,y\n"harmless\n=SUM(A1)","quoted, ""=1"""\n'
+
+
+def test_one_hostile_cell_among_many_rows_is_found() -> None:
+    said = ["=1+1" if number == 1234 else "fine" for number in range(3000)]
+    lines = "".join(as_csv(["n", "said"], enumerate(said))).splitlines()
+    assert lines[1 + 1234] == "1234,'=1+1"
+    said[1234] = "'=1+1"
+    assert lines == ["n,said", *(f"{number},{cell}" for number, cell in enumerate(said))]
+
+
+def test_what_people_and_imported_files_say_is_defused_in_every_column() -> None:
+    study = making.study(settings={"justification": True})
+    Image.objects.update(external_id=Concat(Value("=HYPERLINK"), F("external_id")))
+    Machine.objects.update(name=Concat(Value("@"), F("name")))
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    fields = making.truthful(page)
+    first, second = page.slots.filter(unit__gold__isnull=True).order_by("position")[:2]
+    said = {"choice": ["mostly_no"], "reasons": ["wrong"], "errors": ["other"], "other": ["+1+1"]}
+    fields |= {f"q{first.position}-{name}": value for name, value in said.items()}
+    fields[f"q{second.position}-problem"] = ["-2+3"]
+    submit(assignment_key=page.key, account=account, fields=fields)
+    check_submitted()
+    made = release(studies=[study], name="hostile", by=study.corpus.owner)
+    rows = {
+        int(row["position"]): row
+        for row in csv.DictReader(io.StringIO(text_of(made, "judgments.csv"), newline=""))
+    }
+    assert {row["image_ids"][:11] for row in rows.values()} == {"'=HYPERLINK"}
+    assert rows[first.position]["proposed_by"].startswith("'@machine")
+    assert rows[first.position]["other"] == "'+1+1"
+    assert rows[second.position]["problem"] == "'-2+3"
+    units = list(csv.DictReader(io.StringIO(text_of(made, "units.csv"), newline="")))
+    assert {row["image_ids"][:11] for row in units} == {"'=HYPERLINK"}
+
+
+def test_a_judgment_names_who_proposed_its_unit_best_first_and_when_it_was_submitted() -> None:
+    study = making.study(settings=NO_QUESTIONS_WHY)
+    page = making.work(study, making.rater(study))
+    page.refresh_from_db()
+    assert page.submitted_at is not None
+    made = release(studies=[study], name="one", by=study.corpus.owner)
+    rows = {
+        int(row["position"]): row
+        for row in csv.DictReader(text_of(made, "judgments.csv").splitlines())
+    }
+    assert len(rows) == 20
+    for slot in page.slots.select_related("unit"):
+        row = rows[slot.position]
+        sources = slot.unit.sources.select_related("proposal__machine").order_by(
+            "rank", "proposal__machine__name", "proposal"
+        )
+        assert row["proposed_by"] == ";".join(
+            f"{source.proposal.machine}|i2t|{source.rank}" for source in sources
+        )
+        assert row["best_rank"] == (str(sources[0].rank) if sources else "")
+        assert row["submitted_at"] == page.submitted_at.isoformat(timespec="seconds")
+
+
+def test_batches_do_not_show_in_a_release(
+    both_directions: list[Study], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = both_directions[0].corpus.owner
+    whole = release(studies=both_directions, name="whole", by=owner)
+    monkeypatch.setattr(aggregate, "BATCH", 7)
+    piecemeal = release(studies=both_directions, name="piecemeal", by=owner)
+    assert whole.manifest["files"] == piecemeal.manifest["files"]
