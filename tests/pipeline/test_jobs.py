@@ -1,0 +1,193 @@
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from redis import Redis
+
+from hits.models import Job
+from hits.pipeline import jobs
+from hits.pipeline.errors import Refused
+from hits.pipeline.jobs import Progress, Work, ask, cancel, ring_again, run
+from tests.concurrency.racing import at_once
+
+# A running job tells its progress on a connection of its own, which sees what is committed.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _quick_beat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.02)
+
+
+@pytest.fixture
+def bells() -> Callable[[], int]:
+    """How many times somebody rang since the test began."""
+    queue = Redis.from_url(settings.REDIS_URL)
+    before = queue.llen("cpu")
+    return lambda: queue.llen("cpu") - before
+
+
+def queued(**values: Any) -> Job:
+    return Job.objects.create(kind="count", **values)
+
+
+def doing(work: Work) -> dict[str, Work]:
+    return {"count": work}
+
+
+def until_stopped(progress: Progress, seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        progress(1)
+        time.sleep(0.01)
+
+
+def let_lease_run_out(job: Job) -> None:
+    past = timezone.now() - timedelta(minutes=2)
+    Job.objects.filter(pk=job.pk).update(lease_until=past, rung_at=past)
+
+
+def test_a_job_says_how_far_it_is_and_what_came_of_it() -> None:
+    job = queued()
+
+    def count(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        progress(3, total=3, message="Counting")
+        progress.say("one, two, three")
+        return {"counted": 3}
+
+    run(job.pk, doing(count))
+    job.refresh_from_db()
+    assert (job.state, job.done, job.message) == ("done", 3, "Counting")
+    assert (job.log, job.result) == ("one, two, three\n", {"counted": 3})
+    assert job.finished_at is not None
+
+
+def test_a_refusal_is_the_message_of_a_failed_job() -> None:
+    job = queued()
+
+    def refuse(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        raise Refused("There is nothing to count.")
+
+    run(job.pk, doing(refuse))
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("failed", "There is nothing to count.")
+
+
+def test_a_job_is_asked_for_when_the_transaction_is_through(bells: Callable[[], int]) -> None:
+    with transaction.atomic():
+        job = ask(kind="count", arguments={}, by=None)
+        assert bells() == 0
+    assert bells() == 1
+    assert Job.objects.get() == job
+
+
+def test_a_job_asked_for_in_a_transaction_that_fails_never_runs(bells: Callable[[], int]) -> None:
+    def ask_and_fail() -> None:
+        with transaction.atomic():
+            ask(kind="count", arguments={}, by=None)
+            raise Refused("No")
+
+    with pytest.raises(Refused):
+        ask_and_fail()
+    assert bells() == 0
+    assert not Job.objects.exists()
+
+
+def test_of_many_workers_that_hear_the_bell_one_does_the_job() -> None:
+    job = queued()
+    runs: list[int] = []
+
+    def count(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        runs.append(threading.get_ident())
+        time.sleep(0.1)
+        return {}
+
+    at_once([partial(run, job.pk, doing(count))] * 6)
+    assert len(runs) == 1
+
+
+def test_a_finished_job_is_not_run_again() -> None:
+    job = queued()
+    run(job.pk, doing(lambda arguments, progress: {"time": "first"}))
+    run(job.pk, doing(lambda arguments, progress: {"time": "second"}))
+    job.refresh_from_db()
+    assert job.result == {"time": "first"}
+
+
+def test_a_job_whose_worker_is_silent_is_taken_over_and_the_silent_one_stops() -> None:
+    job = queued()
+    stopped: list[str] = []
+
+    def silent(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        let_lease_run_out(job)
+        run(job.pk, doing(lambda arguments, progress: {"by": "another"}))
+        try:
+            until_stopped(progress)
+        except jobs.Lost:
+            stopped.append("silent")
+            raise
+        return {"by": "the silent one"}
+
+    run(job.pk, doing(silent))
+    job.refresh_from_db()
+    assert (job.state, job.result, job.attempts) == ("done", {"by": "another"}, 2)
+    assert stopped == ["silent"]
+
+
+def test_a_job_at_work_is_left_to_its_worker() -> None:
+    now = timezone.now()
+    job = queued(state="running", lease_until=now + timedelta(seconds=30), attempts=1)
+    run(job.pk, doing(lambda arguments, progress: {"by": "another"}))
+    job.refresh_from_db()
+    assert (job.state, job.result) == ("running", None)
+
+
+def test_a_job_that_kills_its_workers_is_given_up() -> None:
+    job = queued(state="running", lease_until=timezone.now(), attempts=jobs.MOST_ATTEMPTS)
+    let_lease_run_out(job)
+    run(job.pk, doing(lambda arguments, progress: {}))
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("failed", "Given up after 5 attempts.")
+
+
+def test_the_sweeper_rings_for_what_waits_too_long_and_what_was_left_behind(
+    bells: Callable[[], int],
+) -> None:
+    past = timezone.now() - timedelta(minutes=2)
+    soon = timezone.now() + timedelta(seconds=30)
+    queued(rung_at=past)
+    queued(state="running", rung_at=past, lease_until=past)
+    queued()
+    queued(state="running", rung_at=past, lease_until=soon)
+    queued(state="done", rung_at=past)
+    assert ring_again() == 2
+    assert bells() == 2
+    assert ring_again() == 0
+
+
+def test_a_queued_job_that_is_cancelled_never_runs() -> None:
+    job = queued()
+    cancel(job)
+    run(job.pk, doing(lambda arguments, progress: {"counted": 3}))
+    job.refresh_from_db()
+    assert (job.state, job.result) == ("cancelled", None)
+
+
+def test_a_running_job_that_is_cancelled_stops() -> None:
+    job = queued()
+
+    def count(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        cancel(job)
+        until_stopped(progress)
+        return {"counted": 3}
+
+    run(job.pk, doing(count))
+    job.refresh_from_db()
+    assert (job.state, job.result) == ("cancelled", None)

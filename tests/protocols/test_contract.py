@@ -1,0 +1,202 @@
+"""What every protocol must do, run over the registry: a new one is covered once it exists."""
+
+import json
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from django.template.loader import get_template
+from django.test import Client
+
+from hits.models import Account, Assignment, Judgment, Slot, Study
+from hits.pipeline.aggregate import StudySource
+from hits.pipeline.check import check_submitted
+from hits.pipeline.draw import draw
+from hits.pipeline.open import create_study, open_study
+from hits.pipeline.release import path_of, release
+from hits.pipeline.show import items_of, page_of
+from hits.pipeline.submit import by_question
+from hits.protocol import FieldErrors, Protocol, registry
+from tests import making
+from tests.concurrency.reconciling import assert_places_reconcile
+
+pytestmark = pytest.mark.django_db
+
+SLUGS = sorted(registry())
+WAYS_TO_ANSWER = 8
+
+
+class Form(HTMLParser):
+    """The controls of a page's form, by name, with what each offers."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.choices: dict[str, list[str]] = {}
+        self.boxes: dict[str, list[str]] = {}
+        self.sliders: dict[str, tuple[float, float]] = {}
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attributes}
+        name, kind = found.get("name", ""), found.get("type", "text")
+        if not name.startswith("q") or name.endswith(("-broken", "-problem", "-ms")):
+            return
+        if tag == "input" and kind == "radio":
+            self.choices.setdefault(name, []).append(found["value"])
+        elif tag == "input" and kind == "checkbox":
+            self.boxes.setdefault(name, []).append(found["value"])
+        elif tag == "input" and kind == "range":
+            self.sliders[name] = float(found.get("min", 0)), float(found.get("max", 100))
+        elif tag == "textarea" or (tag == "input" and kind == "text"):
+            self.texts.append(name)
+
+    def filled(self, way: int) -> dict[str, list[str]]:
+        """Everything filled in; another `way` chooses other answers."""
+        fields = {name: [offered[way % len(offered)]] for name, offered in self.choices.items()}
+        fields |= {name: offered[-2:] for name, offered in self.boxes.items()}
+        for name, (low, high) in self.sliders.items():
+            fields[name] = [str(low + (high - low) * way / (WAYS_TO_ANSWER - 1))]
+        return fields | {name: ["Some words."] for name in self.texts}
+
+
+class Case:
+    """A protocol with a study of its own, and one page of it drawn."""
+
+    def __init__(self, slug: str) -> None:
+        self.kind: Protocol[Any, Any] = registry()[slug]
+        self.corpus = making.corpus(images=20)
+        self.study: Study = create_study(
+            slug=f"contract-{slug}",
+            name="A contract",
+            corpus=self.corpus,
+            protocol_slug=slug,
+            by=self.corpus.owner,
+        )
+        self.study.proposals.set(making.proposals(self.corpus))
+        open_study(study=self.study)
+        self.account: Account = making.rater(self.study)
+        self.page: Assignment = draw(study=self.study, account=self.account)
+        self.settings = self.kind.settings_model.model_validate(self.page.version.settings)
+        self.wording = self.kind.wording_model.model_validate(self.page.version.wording)
+        self.client = Client()
+        assert self.account.user is not None
+        self.client.force_login(self.account.user)
+
+    def html(self) -> str:
+        answer = self.client.get(f"/work/{self.page.key}/")
+        assert answer.status_code == 200
+        return answer.text
+
+    def good_answers(self, form: Form) -> dict[str, list[str]]:
+        """Golds as expected, the first way to answer for the rest."""
+        fields = form.filled(0)
+        for slot, gold in self.golds():
+            fields |= next(
+                own for own, answer in self.ways(form, slot) if self.kind.check(answer, gold)
+            )
+        return fields
+
+    def ways(self, form: Form, slot: Slot) -> list[tuple[dict[str, list[str]], Any]]:
+        """Each way to fill in one question, with the answer it gives."""
+        prefix = f"q{slot.position}-"
+        found = []
+        for way in range(WAYS_TO_ANSWER):
+            fields = form.filled(way)
+            own = {name: values for name, values in fields.items() if name.startswith(prefix)}
+            answer = self.kind.parse(by_question(own)[slot.position], slot.shown, self.settings)
+            found.append((own, answer))
+        return found
+
+    def golds(self) -> list[tuple[Slot, Any]]:
+        slots = Slot.objects.filter(assignment=self.page, unit__gold__isnull=False)
+        return [(slot, slot.unit.gold) for slot in slots.select_related("unit")]
+
+    def submit_well(self) -> None:
+        answer = self.client.post(
+            f"/work/{self.page.key}/submit",
+            self.good_answers(Form(self.html())),
+            headers={"Accept": "application/json"},
+        )
+        assert answer.status_code == 200, answer.text
+
+
+@pytest.fixture(params=SLUGS)
+def case(request: pytest.FixtureRequest) -> Case:
+    return Case(request.param)
+
+
+def test_a_protocol_has_a_name_a_template_and_settings_that_work_as_they_come(case: Case) -> None:
+    assert case.kind.name
+    assert get_template(case.kind.template)
+    assert case.kind.settings_model() == case.settings
+    assert case.kind.wording_model() == case.wording
+
+
+def test_a_page_has_what_its_composition_says(case: Case) -> None:
+    drawn: dict[str, int] = {}
+    for pool in Slot.objects.filter(assignment=case.page).values_list("unit__pool", flat=True):
+        drawn[pool] = drawn.get(pool, 0) + 1
+    assert drawn == {
+        pool: count for pool, count in case.kind.composition(case.settings).items() if count
+    }
+
+
+def test_the_page_offers_what_the_answer_takes(case: Case) -> None:
+    form = Form(case.html())
+    for slot in Slot.objects.filter(assignment=case.page).select_related("unit"):
+        for _, answer in case.ways(form, slot):
+            assert json.loads(json.dumps(answer)) == answer
+            assert case.kind.describe(answer, case.wording)
+            assert len(case.kind.row(answer)) == len(case.kind.columns)
+
+
+def test_no_answer_is_no_answer(case: Case) -> None:
+    with pytest.raises(FieldErrors):
+        case.kind.parse({}, None, case.settings)
+
+
+def test_a_gold_can_be_passed_and_can_be_failed_and_is_described(case: Case) -> None:
+    form = Form(case.html())
+    for slot, gold in case.golds():
+        outcomes = {case.kind.check(answer, gold) for _, answer in case.ways(form, slot)}
+        assert outcomes == {True, False}
+        assert case.kind.describe(gold, case.wording)
+
+
+def test_what_a_page_says_of_a_unit_has_neither_gold_nor_ids(case: Case) -> None:
+    page = page_of(Assignment.objects.select_related("study", "version").get(pk=case.page.pk))
+    payloads = list(Slot.objects.order_by("position").values_list("unit__payload", flat=True))
+    items = items_of(case.kind, payloads)
+    for question, payload in zip(page.questions, payloads, strict=True):
+        images, captions = case.kind.items(payload)
+        assert set(images) <= set(items.images)
+        assert set(captions) <= set(items.captions)
+        shown = list(question.shown.values())
+        assert not [
+            value for value in shown if isinstance(value, int) and value in payload.values()
+        ]
+        assert "gold" not in question.shown
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_answered_well_is_used_aggregated_and_released(case: Case) -> None:
+    case.submit_well()
+    check_submitted()
+    case.page.refresh_from_db()
+    assert (case.page.use, case.page.golds_failed) == ("used", 0)
+    assert_places_reconcile()
+    end = "image" if case.kind.items(Slot.objects.all()[0].unit.payload)[0] else "caption"
+    released = list(StudySource([case.study], case.kind).units(end))
+    asked = Slot.objects.filter(assignment=case.page, unit__gold__isnull=True).count()
+    assert len(released) == asked
+    for unit in released:
+        assert unit.aggregate.label
+        assert sum(unit.aggregate.distribution.values()) == 1
+    made = release(studies=[case.study], name="contract", by=case.corpus.owner)
+    names = set(made.files.values_list("name", flat=True))
+    source = StudySource([case.study], case.kind)
+    assert {"judgments.csv", "units.csv", "manifest.json"} <= names
+    assert set(case.kind.export(source, case.settings)) <= names
+    judgments = path_of(made.files.get(name="judgments.csv")).read_text().splitlines()
+    assert len(judgments) == 1 + Judgment.objects.count()
