@@ -9,6 +9,8 @@ from hits.protocol import protocol
 
 PASSED = "All golds answered as expected."
 NO_GOLDS = "No gold was left for this person."
+# A page on which more than this share could not be judged is looked at by a person.
+MOST_UNANSWERED = 0.25
 
 
 def check_submitted(limit: int = 200) -> int:
@@ -31,16 +33,17 @@ def check_submitted(limit: int = 200) -> int:
 
 def _check(assignment: Assignment) -> None:
     kind = protocol(assignment.study.protocol)
-    golds = list(
-        Slot.objects.filter(assignment=assignment, unit__gold__isnull=False).values_list(
-            "judgment__answer", "unit__gold"
-        )
+    slots = list(
+        Slot.objects.filter(assignment=assignment).values_list("judgment__answer", "unit__gold")
     )
-    answered = [(answer, gold) for answer, gold in golds if answer is not None and gold]
-    failed = sum(not kind.check(answer, gold) for answer, gold in answered)
+    golds = [(answer, gold) for answer, gold in slots if gold is not None]
+    failed = sum(answer is None or not kind.check(answer, gold) for answer, gold in golds)
+    unanswered = sum(answer is None for answer, _ in slots)
     Assignment.objects.filter(pk=assignment.pk).update(
-        checked_at=timezone.now(), golds_shown=len(answered), golds_failed=failed
+        checked_at=timezone.now(), golds_shown=len(golds), golds_failed=failed
     )
-    if not failed and assignment.use == Assignment.Use.PENDING:
-        reason = PASSED if answered else NO_GOLDS
+    if failed or unanswered > len(slots) * MOST_UNANSWERED:
+        return
+    if assignment.use == Assignment.Use.PENDING:
+        reason = PASSED if golds else NO_GOLDS
         record(assignment, use="used", payment="approved", reason=reason, by=None)

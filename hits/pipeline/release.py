@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count, F, Max, QuerySet
+from django.db.models import Count, F, Max, Q, QuerySet
 
 from hits.exporters.streams import as_csv
 from hits.models import Assignment, Decision, Release, ReleaseFile, Slot, Study, Unit, User
@@ -186,7 +186,8 @@ def _last_decision(studies: Sequence[Study]) -> int:
 def _study_entry(study: Study) -> dict[str, Any]:
     units = Unit.objects.filter(study=study)
     pages = Assignment.objects.filter(study=study, state="submitted")
-    slots = Slot.objects.filter(assignment__study=study, judgment__isnull=False)
+    used = Q(slots__state="counted", slots__assignment__use="used")
+    judged = units.filter(gold__isnull=True).annotate(used=Count("slots", filter=used))
     return {
         "study": study.slug,
         "protocol": study.protocol,
@@ -203,18 +204,30 @@ def _study_entry(study: Study) -> dict[str, Any]:
             for proposal in study.proposals.select_related("machine")
         ),
         "units": _counts(units, "pool"),
-        "units_judged": _counts(units.filter(counted__gt=0), "pool"),
-        "units_complete": units.filter(gold__isnull=True, counted__gte=F("wanted")).count(),
+        "units_judged": judged.filter(used__gt=0).count(),
+        "units_complete": judged.filter(used__gte=F("wanted")).count(),
         "units_excluded": units.filter(excluded=True).count(),
         "pages": _counts(pages, "use"),
         "people": pages.values("person").distinct().count(),
-        "judgments_by_place": _counts(slots, "state"),
+        "judgments": _judgments_by_outcome(study),
         "pages_not_used_by_reason": _reasons_not_used(study),
     }
 
 
 def _counts(rows: QuerySet[Any], field: str) -> dict[str, int]:
     return dict(rows.order_by(field).values_list(field).annotate(n=Count("pk")))
+
+
+def _judgments_by_outcome(study: Study) -> dict[str, int]:
+    """How many judgments are in the dataset, and why the others are not. Golds are no data."""
+    slots = Slot.objects.filter(
+        assignment__study=study, judgment__isnull=False, unit__gold__isnull=True
+    )
+    found: Counter[str] = Counter()
+    for state, use, count in slots.values_list("state", "assignment__use").annotate(n=Count("pk")):
+        waits_or_used = "waits for review" if use == "pending" else use
+        found[waits_or_used if state == "counted" else state] += count
+    return dict(sorted(found.items()))
 
 
 def _reasons_not_used(study: Study) -> dict[str, int]:

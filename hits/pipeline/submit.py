@@ -137,7 +137,7 @@ def _submit(assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
         "now": now,
         "late": page.state == Assignment.State.EXPIRED,
         "device": _device(fields),
-        "judgments": len(answered),
+        "judgments": sum(each.answer is not None for each in answered),
         "today": timezone.localdate(now),
     }
     run(_FINISH, values)

@@ -71,11 +71,6 @@ def test_a_page_with_true_golds_is_used_and_paid_by_a_rule_on_record(page: Assig
     assert not Decision.objects.filter(by__isnull=False).exists()
 
 
-def test_a_gold_that_could_not_be_seen_counts_neither_way(page: Assignment) -> None:
-    checked(page, true_positive="broken")
-    assert (page.golds_shown, page.golds_failed) == (1, 0)
-
-
 def test_a_page_without_golds_is_used_and_the_reason_says_so(study: Study) -> None:
     Unit.objects.filter(gold__isnull=False).update(excluded=True)
     checked(draw(study=study, account=making.rater(study)))
@@ -99,3 +94,21 @@ def test_a_decision_made_before_the_check_stands(page: Assignment) -> None:
 
 def test_pages_that_are_open_returned_or_expired_are_not_checked(page: Assignment) -> None:
     assert check_submitted() == 0
+
+
+def test_a_gold_that_is_claimed_not_to_load_is_not_passed_by_a_program(page: Assignment) -> None:
+    assert checked(page, true_positive="broken").use == "pending"
+    assert list(queue(page.study)) == [page]
+
+
+def test_a_page_on_which_most_is_claimed_not_to_load_waits_for_a_person(study: Study) -> None:
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    fields = making.truthful(page)
+    for slot in Slot.objects.filter(assignment=page, unit__gold__isnull=True):
+        fields[f"q{slot.position}-broken"] = ["1"]
+    submit(assignment_key=page.key, account=account, fields=fields)
+    check_submitted()
+    page.refresh_from_db()
+    assert (page.golds_failed, page.use) == (0, "pending")
+    assert study.participations.get().judgments_done == 2

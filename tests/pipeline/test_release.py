@@ -296,3 +296,27 @@ def test_batches_do_not_show_in_a_release(
     monkeypatch.setattr(aggregate, "BATCH", 7)
     piecemeal = release(studies=both_directions, name="piecemeal", by=owner)
     assert whole.manifest["files"] == piecemeal.manifest["files"]
+
+
+def test_the_manifest_counts_what_is_in_the_files_and_why_the_rest_is_not() -> None:
+    study = making.study(settings=NO_QUESTIONS_WHY)
+    making.work(study, making.rater(study))
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    submit(assignment_key=page.key, account=account, fields=making.answers(20, "no"))
+    check_submitted()
+    made = release(studies=[study], name="one", by=study.corpus.owner)
+    entry = made.manifest["studies"][0]
+    units = list(csv.DictReader(text_of(made, "units.csv").splitlines()))
+    assert entry["units_judged"] == entry["units_complete"] == len(units) == 18
+    assert entry["judgments"] == {"used": 18, "waits for review": 18}
+
+
+def test_ids_that_are_no_numbers_are_kept_as_they_are() -> None:
+    study = making.study(settings=NO_QUESTIONS_WHY)
+    caption = study.corpus.captions.order_by("pk").first()
+    assert caption is not None
+    type(caption).objects.filter(pk=caption.pk).update(external_id="c-one")
+    made = release(studies=[study], name="one", by=study.corpus.owner)
+    captions_of = json.loads(text_of(made, "eccv_image_to_caption.json"))
+    assert captions_of[caption.image.external_id][-1] == "c-one"
