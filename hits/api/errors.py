@@ -3,7 +3,8 @@
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import Http404
+from django.http import Http404, HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -19,6 +20,12 @@ _PIPELINE: list[tuple[type[errors.PipelineError], int, str]] = [
     (errors.Refused, status.HTTP_400_BAD_REQUEST, "refused"),
     (errors.Incomplete, status.HTTP_422_UNPROCESSABLE_ENTITY, "incomplete"),
 ]
+
+
+@csrf_exempt
+def unknown_address(request: HttpRequest, unknown: str = "") -> JsonResponse:
+    message = "There is no such address. See /api/schema/ for those there are."
+    return JsonResponse({"error": "not_found", "message": message}, status=404)
 
 
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:

@@ -3,6 +3,7 @@ from django.urls import path
 from hits.api import (
     account,
     corpora,
+    errors,
     jobs,
     members,
     releases,
@@ -66,4 +67,7 @@ urlpatterns = [
     path("jobs/<int:pk>/", jobs.JobView.as_view()),
     path("jobs/<int:pk>/cancel/", jobs.JobCancel.as_view()),
     path("jobs/<int:pk>/refused/", jobs.JobRefused.as_view()),
+    path("", errors.unknown_address),
+    # Its slash leaves it to Django to send an address without one to the address with it.
+    path("<path:unknown>/", errors.unknown_address),
 ]

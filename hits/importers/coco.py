@@ -8,7 +8,6 @@ from typing import Any
 from hits.importers.json_stream import Open, items
 from hits.importers.records import (
     MOST_CATEGORY,
-    MOST_FILE_NAME,
     MOST_SPLIT,
     Bad,
     CaptionRecord,
@@ -20,6 +19,7 @@ from hits.importers.records import (
     outside_id,
     pixels,
     plain_text,
+    safe_file_name,
     shown,
 )
 
@@ -43,7 +43,7 @@ def _image(place: str, item: Any) -> ImageRecord:
     return ImageRecord(
         place=place,
         external_id=outside_id(fields.get("id"), "image id"),
-        file_name=optional_text(fields.get("file_name"), "file name", MOST_FILE_NAME),
+        file_name=safe_file_name(fields.get("file_name")),
         split=optional_text(fields.get("split"), "split", MOST_SPLIT),
         width=pixels(fields.get("width"), "width"),
         height=pixels(fields.get("height"), "height"),

@@ -16,6 +16,7 @@ from hits.importers.records import (
     caption_text,
     optional_text,
     outside_id,
+    safe_file_name,
     shown,
 )
 
@@ -38,7 +39,7 @@ def _image(place: str, item: Any) -> ImageRecord:
     return ImageRecord(
         place=place,
         external_id=outside_id(item.get("imgid") if number is None else number, "image id"),
-        file_name=optional_text(item.get("filename"), "file name", MOST_FILE_NAME),
+        file_name=safe_file_name(item.get("filename")),
         folder=optional_text(item.get("filepath"), "file path", MOST_FILE_NAME),
         split=optional_text(item.get("split"), "split", MOST_SPLIT),
     )

@@ -1,5 +1,6 @@
 """What a corpus file says, one record at a time, and what of it was refused."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,6 +12,8 @@ MOST_CATEGORY = 200
 MOST_CAPTION = 5_000
 MOST_PIXELS = 2_147_483_647
 MOST_SHOWN = 200
+
+_LEADS_OUT = re.compile(r"^[/\\]|^[A-Za-z]:[/\\]|(?:^|[/\\])\.\.(?:[/\\]|$)")
 
 
 class ImageRecord(NamedTuple):
@@ -98,6 +101,14 @@ def plain_text(value: Any, what: str, most: int) -> str:
 
 def optional_text(value: Any, what: str, most: int) -> str:
     return "" if value is None else plain_text(value, what, most)
+
+
+def safe_file_name(value: Any) -> str:
+    name = optional_text(value, "file name", MOST_FILE_NAME)
+    if _LEADS_OUT.search(name):
+        detail = f"The file name {shown(name)} is absolute or leads out of its folder."
+        raise Bad("unsafe-name", detail)
+    return name
 
 
 def caption_text(value: Any) -> str:

@@ -7,7 +7,6 @@ from typing import IO, Any
 
 from hits.importers.json_stream import BYTE_ORDER_MARK, Open
 from hits.importers.records import (
-    MOST_FILE_NAME,
     MOST_SPLIT,
     Bad,
     CaptionRecord,
@@ -18,6 +17,7 @@ from hits.importers.records import (
     optional_text,
     outside_id,
     pixels,
+    safe_file_name,
     shown,
 )
 
@@ -110,7 +110,7 @@ def _records(place: str, row: Mapping[str, Any]) -> Sequence[Record]:
     image = ImageRecord(
         place=place,
         external_id=outside_id(row.get("image_id"), "image id"),
-        file_name=optional_text(row.get("file_name"), "file name", MOST_FILE_NAME),
+        file_name=safe_file_name(row.get("file_name")),
         split=optional_text(row.get("split"), "split", MOST_SPLIT),
         width=pixels(row.get("width"), "width"),
         height=pixels(row.get("height"), "height"),

@@ -20,12 +20,14 @@ from hits.importers.s3 import fetched_once
 from hits.importers.sources import (
     UNREADABLE,
     FileSource,
+    FolderSource,
     holds_records,
     is_clutter,
     open_source,
     split_in_name,
     with_readable_name,
 )
+from hits.importers.zips import ZipSource
 from hits.models import Corpus
 from hits.pipeline.attaching import attach
 from hits.pipeline.errors import Refused
@@ -162,6 +164,8 @@ class _Loading:
         self._kinds: Counter[str] = Counter()
         self._names: list[str] = []
         self._read: set[str] = set()
+        self._read_through = 0
+        self._images_with_refused_file: set[str] = set()
         self._done = 0
         self._has_image_files = False
 
@@ -177,7 +181,26 @@ class _Loading:
                     refuse=self._refuse,
                     tick=self._tick,
                 )
+            self._refuse_a_source_of_nothing()
+            if self._has_image_files or isinstance(self.source, FolderSource | ZipSource):
+                told = frozenset(self._images_with_refused_file)
+                staging.report_images_without_file(told, lambda: self._tick(0))
         self._finish()
+
+    def _refuse_a_source_of_nothing(self) -> None:
+        """A job that took nothing in has failed, and its message should say why."""
+        files = self.report.files
+        if self._read_through or files.added or files.unchanged or not self.report.refused:
+            return
+        if isinstance(self.source, FileSource) and not self._names:
+            kinds = ", ".join(formats.FORMATS)
+            raise Refused(
+                f"The file is neither a zip nor in one of these formats: {kinds}; "
+                "and it is not the file of an image in this corpus."
+            )
+        first = self.report.first_refusals[0]
+        more = f" ({self.report.refused:,} files were refused.)" if self.report.refused > 1 else ""
+        raise Refused(f"Nothing could be read. {first['file']}: {first['detail']}{more}")
 
     def _record_files(self, format_name: str) -> Iterator[Entry]:
         """Files with records, and on the way whether there are others."""
@@ -221,6 +244,7 @@ class _Loading:
                     elif staging.add(file, found, split or guess, bool(guess)):
                         self._tick(BATCH)
             staging.write()
+            self._read_through += 1
         except Bad as bad:
             self._give_up(staging, entry, bad)
         except UNREADABLE as fault:
@@ -252,7 +276,7 @@ class _Loading:
     def _refuse(self, file: str, refusal: Refusal) -> None:
         line = {
             "file": shown(file),
-            "place": refusal.place if refusal.kind != "file" else "",
+            "place": refusal.place if refusal.place != file else "",
             "kind": refusal.kind,
             "id": refusal.external_id,
             "reason": refusal.reason,
@@ -261,6 +285,8 @@ class _Loading:
         self._lines.write(json.dumps(line) + "\n")
         self._reasons[refusal.reason] += 1
         self._kinds[refusal.kind] += 1
+        if refusal.kind == "file" and refusal.external_id:
+            self._images_with_refused_file.add(refusal.external_id)
         self.report.refused += 1
         if len(self.report.first_refusals) < FIRST_REFUSALS:
             self.report.first_refusals.append(line)

@@ -1,6 +1,6 @@
 """Records of corpus files on their way into the tables: set down by COPY, then merged in SQL."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -121,6 +121,19 @@ _ADD_NEW_IMAGES = """
     SELECT %(corpus)s, external_id, file_name, split, width, height FROM load_image s
     WHERE s.n > %(after)s AND s.n <= %(upto)s ORDER BY s.n
 """
+# Once for each image, at the first line that names a file for it.
+_IMAGES_WITHOUT_FILE = """
+    CREATE TEMPORARY TABLE load_image_without_file AS
+    SELECT row_number() OVER (ORDER BY s.n) AS n, s.file, s.place, s.external_id, s.file_name
+    FROM (SELECT DISTINCT ON (external_id) n, file, place, external_id, file_name
+          FROM load_image WHERE NOT refused AND file_name <> '' ORDER BY external_id, n) s
+    JOIN hits_image i ON i.corpus_id = %(corpus)s AND i.external_id = s.external_id
+    WHERE i.blob_id IS NULL
+"""
+_NEXT_WITHOUT_FILE = """
+    SELECT n, file, place, external_id, file_name FROM load_image_without_file
+    WHERE n > %(after)s AND n <= %(upto)s
+"""
 _OTHER_FILE = """
     s.file_name <> '' AND i.file_name <> ''
     AND regexp_replace(s.file_name, '^.*/', '') <> regexp_replace(i.file_name, '^.*/', '')
@@ -219,7 +232,7 @@ class Staging:
             self._drop()
 
     def _drop(self) -> None:
-        tables = [*(stage.table for stage in STAGES), "load_image_whole"]
+        tables = [*(stage.table for stage in STAGES), "load_image_whole", "load_image_without_file"]
         with connection.cursor() as cursor:
             cursor.execute(
                 f"DROP TABLE IF EXISTS {', '.join(f'pg_temp.{table}' for table in tables)}"
@@ -295,6 +308,16 @@ class Staging:
                 self._refuse_changed(stage, batch)
         count.unchanged = 0 if all_new else self._taken(stage) - count.added
         return count
+
+    def report_images_without_file(self, told: Container[str], tick: Tick) -> None:
+        """After files were attached; `told` are images whose file was refused, by their ids."""
+        with connection.cursor() as cursor:
+            cursor.execute(_IMAGES_WITHOUT_FILE, {"corpus": self.corpus_id})
+        for batch in self._batches(self._last("load_image_without_file"), tick):
+            for file, place, id_, name in self._refused(_NEXT_WITHOUT_FILE, batch):
+                if id_ not in told:
+                    detail = f"No file was found for this image: {shown(name)}."
+                    self._refuse(file, Refusal("file", place, id_, "no-file", detail))
 
     def _refuse_for_their_images(self, stage: Stage, batch: dict[str, int]) -> int:
         unknown = self._refused(_refuse_without_image(stage), batch)

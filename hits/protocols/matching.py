@@ -40,6 +40,7 @@ ERRORS = (
     "other",
 )
 LONGEST_OTHER = 500
+EXAMPLE_IMAGE = "examples/coffee.jpg"
 
 CANDIDATE, FILL = "candidate", "fill"
 TRUE_POSITIVE, TRUE_NEGATIVE = "true_positive", "true_negative"
@@ -60,7 +61,7 @@ class Example(Frozen):
     caption: str
     answer: str
     explanation: str
-    image_url: str = ""
+    image_url: str = Field("", description="An address, or the path of a static file.")
 
 
 class Wording(Frozen):
@@ -104,25 +105,30 @@ class Wording(Frozen):
     other_label: str = "What else?"
     examples: list[Example] = [
         Example(
-            caption="Two horses graze on a green hill.",
+            caption="A cup of coffee and a spoon on a red saucer.",
             answer="100% YES",
-            explanation="The image shows two horses, grass and a hill: all of it fits.",
+            explanation="There are a cup with coffee, a spoon and a red saucer: all of it fits.",
+            image_url=EXAMPLE_IMAGE,
         ),
         Example(
-            caption="A grey horse stands in a field.",
+            caption="Two cups of coffee on a blue saucer.",
             answer="Partially YES, but",
-            explanation="It is a field, but there are two horses and one is white: the main "
-            "concepts are described in a wrong way, in quantity and in colour.",
+            explanation="It is coffee on a saucer, but there is one cup and the saucer is red: "
+            "the quantity and a colour are described in a wrong way.",
+            image_url=EXAMPLE_IMAGE,
         ),
         Example(
-            caption="A man leads a horse through a town.",
+            caption="A woman eats breakfast at a table.",
             answer="Mostly NO, because",
-            explanation="There is a horse, but neither man nor town: concepts that do not appear.",
+            explanation="There is a table, but neither a woman nor a breakfast appears in the "
+            "image, and the cup of coffee is not described.",
+            image_url=EXAMPLE_IMAGE,
         ),
         Example(
-            caption="A plate of pasta on a table.",
+            caption="Two horses graze on a green hill.",
             answer="100% NO",
             explanation="Nothing of this is in the image.",
+            image_url=EXAMPLE_IMAGE,
         ),
     ]
 
@@ -243,7 +249,7 @@ class Matching(Protocol[Settings, Wording]):
 
 def _positives(
     source: ReleaseSource, direction: str, originals_are_positive: bool
-) -> Iterator[tuple[str, list[int]]]:
+) -> Iterator[tuple[str, list[int | str]]]:
     """Each query with its positives: what people said yes to, and the corpus's own pairs
     unless people said no to them. Both streams come in the order of the queries' ids."""
     query_end, target_end = ("image", "caption") if direction == "i2t" else ("caption", "image")
@@ -258,7 +264,16 @@ def _positives(
             for unit in units:
                 _put(positives, unit, target_end)
         if positives:
-            yield query.external_id, sorted(int(target) for target in positives.values())
+            yield query.external_id, sorted(map(_as_number, positives.values()), key=_numbers_first)
+
+
+def _as_number(external_id: str) -> int | str:
+    """eccv_caption wants numbers; other ids are kept as they are."""
+    return int(external_id) if external_id.isdecimal() else external_id
+
+
+def _numbers_first(external_id: int | str) -> tuple[bool, int | str]:
+    return isinstance(external_id, str), external_id
 
 
 def _put(positives: dict[int, str], unit: ReleasedUnit, target_end: str) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.forms.fields import InvalidJSONInput
+from django.utils.text import slugify
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
@@ -28,17 +29,33 @@ class IndentedJson(forms.JSONField):
         return json.dumps(value, indent=2, ensure_ascii=False)
 
 
+class ShortNameField(forms.SlugField):
+    def __init__(self, example: str) -> None:
+        super().__init__(
+            max_length=50,
+            required=False,
+            help_text=f"Short name in addresses and files, such as {example}: letters, digits, "
+            "hyphens. Empty: made from the name.",
+        )
+
+
+def short_name(cleaned: dict[str, Any], what: str) -> str:
+    """As typed, or else made from the name; nothing where the name itself is wrong."""
+    slug: str = cleaned["slug"] or slugify(cleaned.get("name", ""))[:50].strip("-")
+    if not slug and cleaned.get("name"):
+        raise forms.ValidationError(f"Give the {what} a short name in plain letters and digits.")
+    return slug
+
+
 class CorpusForm(forms.Form):
     name = forms.CharField(max_length=200)
-    slug = forms.SlugField(
-        max_length=50, help_text="Short name in addresses and files, such as coco-test."
-    )
+    slug = ShortNameField("coco-test")
     licence = forms.CharField(
         max_length=200, required=False, help_text="Goes into every release, such as CC BY 4.0."
     )
 
     def clean_slug(self) -> str:
-        slug: str = self.cleaned_data["slug"]
+        slug = short_name(self.cleaned_data, "corpus")
         if Corpus.objects.filter(slug=slug).exists():
             raise forms.ValidationError("There is a corpus with this short name.")
         return slug
@@ -68,9 +85,9 @@ class ProposeForm(forms.Form):
         choices=[("palette", "Palette (colours)"), ("layout", "Layout (colours and places)")]
     )
     direction = forms.ChoiceField(choices=DIRECTIONS)
-    split = forms.ChoiceField(help_text="Whose items are queries and targets.")
+    split = forms.ChoiceField(required=False, help_text="Whose items are queries and targets.")
     train_split = forms.ChoiceField(
-        label="Learn from", help_text="The split the machine learns on."
+        required=False, label="Learn from", help_text="The split the machine learns on."
     )
     depth = forms.IntegerField(
         min_value=1, max_value=1000, initial=25, help_text="How many of each ranked list are kept."
@@ -82,19 +99,20 @@ class ProposeForm(forms.Form):
 
     def __init__(self, *args: Any, corpus: Corpus, **values: Any) -> None:
         super().__init__(*args, **values)
-        splits = Image.objects.filter(corpus=corpus).order_by("split").values_list("split")
-        choices = [(split, split or "(none)") for (split,) in splits.distinct()]
+        images = Image.objects.filter(corpus=corpus).order_by("split")
+        files = dict(images.values_list("split").annotate(Count("blob")))
+        choices = [(split, split or "(none)") for split in files]
+        largest = max(files, key=lambda split: files[split], default="")
         for name in ("split", "train_split"):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
             field.choices = choices
+            field.initial = largest
 
 
 class NewStudyForm(forms.Form):
     name = forms.CharField(max_length=200)
-    slug = forms.SlugField(
-        max_length=50, help_text="Short name in addresses and files, such as matching-i2t."
-    )
+    slug = ShortNameField("matching-i2t")
     corpus = forms.ModelChoiceField(Corpus.objects.none(), empty_label=None)
     protocol = forms.ChoiceField()
     judgments_wanted = forms.IntegerField(
@@ -116,7 +134,7 @@ class NewStudyForm(forms.Form):
         kinds.choices = [(slug, kind.name) for slug, kind in sorted(registry().items())]
 
     def clean_slug(self) -> str:
-        slug: str = self.cleaned_data["slug"]
+        slug = short_name(self.cleaned_data, "study")
         if Study.objects.filter(slug=slug).exists():
             raise forms.ValidationError("There is a study with this short name.")
         return slug
@@ -132,7 +150,8 @@ class InviteForm(forms.Form):
 
 class ReleaseForm(forms.Form):
     name = forms.SlugField(
-        max_length=80, help_text="The same name again makes the next number of it."
+        max_length=80,
+        help_text="Letters, digits and hyphens. The same name again makes the next number of it.",
     )
     also = forms.ModelMultipleChoiceField(
         Study.objects.none(),

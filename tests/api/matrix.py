@@ -84,6 +84,10 @@ api/jobs/<int:pk>/                                     GET    401  404  404  404
 api/jobs/<int:pk>/cancel/                              POST   401  404  404  404  404  200  200
 api/jobs/<int:pk>/refused/                             GET    401  404  404  404  404  200  200
 
+api/                                                   GET    404  404  404  404  404  404  404
+api/<path:unknown>/                                    GET    404  404  404  404  404  404  404
+api/<path:unknown>/                                    POST   404  404  404  404  404  404  404
+
 /                                                      GET    log  200  200  302  302  302  302
 login/                                                 GET    200  302  302  302  302  302  302
 login/                                                 POST   200  302  302  302  302  302  302
@@ -104,7 +108,7 @@ studies/<slug:slug>/next/                              POST   log  404  302  404
 work/<uuid:key>/                                       GET    log  404  200  404  404  404  404
 work/<uuid:key>/done/                                  GET    log  404  200  404  404  404  404
 work/<uuid:key>/save                                   POST   401  404  200  404  404  404  404
-work/<uuid:key>/submit                                 POST   401  404  422  404  404  404  404
+work/<uuid:key>/submit                                 POST   log  404  422  404  404  404  404
 work/<uuid:key>/return                                 POST   log  404  302  404  404  404  404
 
 review/                                                GET    log  404  404  200  200  200  200

@@ -54,6 +54,7 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
         "key": _page(world, path).key,
         "sha256": world.corpus.images.earliest("pk").blob_id,
         "name": "data.json",
+        "unknown": "nothing/here",
         "pk": _number(world, path),
         "token": world.invitation.token,
         "uidb64": "MQ",

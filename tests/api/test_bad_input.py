@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 
 from hits.models import Assignment, Job, Judgment
 from tests.api import world as worlds
@@ -132,3 +133,12 @@ def test_no_answer_of_a_job_tells_a_path_of_the_server() -> None:
     assert b"imports" not in text
     refused: Any = client.get(f"/api/jobs/{world.job.pk}/refused/")
     assert b"".join(refused.streaming_content) == b'{"why": "no JSON"}\n'
+
+
+@pytest.mark.parametrize("address", ["/api/", "/api/nothing/", "/api/studies/a/nothing/here"])
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_an_unknown_address_is_told_in_json(address: str, method: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    response = getattr(client, method)(address, follow=True)
+    assert response.status_code == 404
+    assert response.json()["error"] == "not_found"

@@ -47,6 +47,7 @@ def folder_of_all_formats(folder: Path) -> Path:
     )
     write(folder / "rows.jsonl", '{"image_id": 9, "file_name": "d.webp"}\n')
     write(folder / "images" / "000000397133.jpg", picture(1))
+    write(folder / "images" / "000000037777.jpg", picture(4))
     write(folder / "images" / "c.png", picture(2, "PNG"))
     write(folder / "images" / "d.webp", picture(3, "WEBP"))
     return folder
@@ -57,14 +58,14 @@ def test_a_second_import_changes_nothing(corpus: Corpus, tmp_path: Path) -> None
     first = run(corpus, source)
     assert first.refused == 0
     assert (first.images.added, first.captions.added, first.regions.added) == (4, 6, 1)
-    assert first.files.added == 3
+    assert first.files.added == 4
     stored = everything()
     second = run(corpus, source)
     assert everything() == stored
     assert not second.changed_anything
     assert second.refused == 0
     assert (second.images.unchanged, second.captions.unchanged) == (4, 6)
-    assert (second.regions.unchanged, second.files.unchanged) == (1, 3)
+    assert (second.regions.unchanged, second.files.unchanged) == (1, 4)
 
 
 def test_twenty_five_thousand_captions_twice(corpus: Corpus, tmp_path: Path) -> None:
@@ -117,7 +118,7 @@ def test_a_split_from_a_file_name_gives_way_to_one_that_is_told(
     write(tmp_path / "source" / "captions_val2014.json", two_images())
     write(tmp_path / "source" / "dataset.json", {"images": [image]})
     report = run(corpus, tmp_path / "source")
-    assert report.refused == 0
+    assert report.reasons == {"no-file": 2}
     assert corpus.images.get(external_id="397133").split == "restval"
     assert corpus.images.get(external_id="37777").split == "val"
 
@@ -318,6 +319,7 @@ def test_a_file_without_a_record_and_a_link_out_are_refused_by_name(
     source = write(tmp_path / "s" / "stranger.jpg", picture()).parent
     (source / "link.json").symlink_to(secret)
     write(source / ".DS_Store", b"clutter")
+    write(source / "none.csv", "image_id,file_name\n")
     report = run(corpus, source)
     assert {r["file"]: r["reason"] for r in report.first_refusals} == {
         "stranger.jpg": "no-record",
@@ -330,6 +332,7 @@ def test_a_file_name_that_is_no_text_is_refused(corpus: Corpus, tmp_path: Path) 
     source = tmp_path / "s"
     source.mkdir()
     (source / "caf\udce9.jpg").write_bytes(picture())
+    write(source / "none.csv", "image_id,file_name\n")
     report = run(corpus, source)
     assert report.reasons == {"not-text": 1}
 
@@ -361,6 +364,60 @@ def test_what_cannot_be_done_is_said_in_words(
     source = write(tmp_path / "c.json", two_images())
     with pytest.raises(Refused, match=words):
         load(**{"corpus": corpus.slug, "source": str(source), **options}, progress=no_progress)
+
+
+def test_an_image_whose_file_never_came_is_in_the_report_once(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    source = write(tmp_path / "s" / "a.json", two_images()).parent
+    write(source / "b.json", two_images())
+    write(source / "000000397133.jpg", picture())
+    report = run(corpus, source)
+    assert (report.images.added, report.files.added, report.files.refused) == (2, 1, 1)
+    assert report.first_refusals == [
+        {
+            "file": "a.json",
+            "place": "images[1]",
+            "kind": "file",
+            "id": "37777",
+            "reason": "no-file",
+            "detail": "No file was found for this image: 000000037777.jpg.",
+        }
+    ]
+    write(source / "000000037777.jpg", picture(9))
+    assert run(corpus, source).refused == 0
+
+
+def test_one_file_of_records_promises_no_image_files(corpus: Corpus, tmp_path: Path) -> None:
+    assert run(corpus, write(tmp_path / "c.json", two_images())).refused == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["/etc/a.jpg", "../a.jpg", "val/../../a.jpg", "C:\\a.jpg", "..\\a.jpg"]
+)
+@pytest.mark.parametrize("kind", ["coco", "karpathy", "rows"])
+def test_a_record_with_an_unsafe_file_name_is_refused(
+    name: str, kind: str, corpus: Corpus, tmp_path: Path
+) -> None:
+    if kind == "coco":
+        source = write(tmp_path / "c.json", coco([{"id": 1, "file_name": name}]))
+    elif kind == "karpathy":
+        image = {"filename": name, "cocoid": 1, "sentences": []}
+        source = write(tmp_path / "k.json", {"images": [image]})
+    else:
+        row = json.dumps({"image_id": 1, "file_name": name})
+        source = write(tmp_path / "r.jsonl", row + "\n")
+    report = run(corpus, source)
+    assert report.reasons == {"unsafe-name": 1}
+    assert not corpus.images.exists()
+
+
+@pytest.mark.parametrize("name", ["c.json", "c.zip", "c.csv"])
+def test_a_source_in_which_nothing_can_be_read_is_refused_as_a_whole(
+    name: str, corpus: Corpus, tmp_path: Path
+) -> None:
+    with pytest.raises(Refused, match=r"Nothing could be read\. c\.|neither a zip nor"):
+        run(corpus, write(tmp_path / name, b"no such thing\n"))
 
 
 def test_an_empty_folder_is_said_to_be_empty(corpus: Corpus, tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.contrib.staticfiles import finders
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
+from django.templatetags.static import static
+from django.test import Client, override_settings
 
 from hits.models import (
     Assignment,
@@ -28,6 +30,8 @@ from hits.pipeline.overview import overview_of
 from hits.pipeline.release import release
 from hits.pipeline.submit import submit
 from hits.pipeline.tally import Kept, results_of
+from hits.templatetags.examples import example_address
+from hits.views.research_forms import ProposeForm
 from tests import making
 
 pytestmark = pytest.mark.django_db
@@ -329,6 +333,61 @@ def test_only_the_owner_imports_into_a_corpus(study: Study) -> None:
     file = SimpleUploadedFile("captions.json", b"{}")
     path = f"/research/corpora/{study.corpus.slug}/import/"
     assert client.post(path, {"file": file}).status_code == 404
+
+
+def test_a_corpus_without_splits_can_be_proposed_on(study: Study, desk: Client) -> None:
+    study.corpus.images.update(split="")
+    values = {
+        "machine": "palette", "direction": "t2i", "split": "", "train_split": "",
+        "depth": "25", "query_sample": "", "seed": "0",
+    }  # fmt: skip
+    answer = desk.post(f"/research/corpora/{study.corpus.slug}/propose/", values)
+    assert answer.status_code == 302
+    arguments = Job.objects.get(kind="propose").arguments
+    assert (arguments["split"], arguments["train_split"]) == ("", "")
+
+
+def test_the_split_with_most_image_files_is_chosen_beforehand(study: Study) -> None:
+    images = study.corpus.images
+    images.update(split="a")
+    few = images.order_by("pk").values_list("pk", flat=True)[:2]
+    images.filter(pk__in=list(few)).update(split="b")
+    images.filter(split="a").update(blob=None)
+    form = ProposeForm(corpus=study.corpus)
+    assert (form["split"].value(), form["train_split"].value()) == ("b", "b")
+
+
+def test_an_empty_short_name_is_made_from_the_name(study: Study, desk: Client) -> None:
+    desk.post("/research/corpora/new/", {"name": "Old Photographs, 1900", "slug": ""})
+    assert Corpus.objects.filter(slug="old-photographs-1900").exists()
+    values = {
+        "name": "Third Stage", "slug": "", "corpus": study.corpus.pk, "protocol": "matching",
+        "judgments_wanted": "1", "pay": "0.65", "seed": "0",
+    }  # fmt: skip
+    desk.post("/research/studies/new/", values)
+    assert Study.objects.filter(slug="third-stage").exists()
+    again = desk.post("/research/corpora/new/", {"name": "Old photographs 1900"})
+    assert "There is a corpus with this short name." in again.content.decode()
+    bare = desk.post("/research/corpora/new/", {"name": "写真"})
+    assert "Give the corpus a short name" in bare.content.decode()
+
+
+def test_the_examples_of_the_instructions_show_an_image(study: Study) -> None:
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    assert account.user is not None
+    text = logged_in(account.user).get(f"/work/{page.key}/").content.decode()
+    assert text.count(f'src="{static("examples/coffee.jpg")}"') == 4
+    assert finders.find("examples/coffee.jpg")
+
+
+def test_a_wrong_example_image_does_not_cost_the_page() -> None:
+    assert example_address("https://example.org/a.jpg") == "https://example.org/a.jpg"
+    with override_settings(
+        STORAGES={"staticfiles": {"BACKEND": "annotation_app.static_files.HashedModulesStorage"}},
+        DEBUG=False,
+    ):
+        assert example_address("examples/none.jpg") == "examples/none.jpg"
 
 
 def test_a_machine_is_asked_to_propose(study: Study, desk: Client) -> None:
