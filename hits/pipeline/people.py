@@ -21,6 +21,7 @@ from hits.models import (
     User,
 )
 from hits.pipeline import places
+from hits.pipeline.draw import JOINED
 from hits.pipeline.errors import Closed, NotAllowed, Refused
 from hits.pipeline.submit import close
 
@@ -47,8 +48,8 @@ def account_of(user: User) -> Account:
 def give_consent(*, study: Study, account: Account) -> Consent:
     if study.version is None:
         raise Closed("This study is not open yet.")
+    _lock_person(account)
     participation, _ = Participation.objects.get_or_create(study=study, person_id=account.person_id)
-    Participation.objects.select_for_update(no_key=True).get(pk=participation.pk)
     in_force = participation.consents.filter(withdrawn_at__isnull=True).first()
     if in_force is not None and in_force.version_id == study.version.pk:
         return in_force
@@ -59,12 +60,8 @@ def give_consent(*, study: Study, account: Account) -> Consent:
 @transaction.atomic
 def withdraw(*, study: Study, account: Account) -> None:
     """No more pages; what was submitted stays, what is open goes back."""
-    participation = (
-        Participation.objects.select_related("person")
-        .select_for_update(no_key=True, of=("person", "self"))
-        .filter(study=study, person_id=account.person_id)
-        .first()
-    )
+    _lock_person(account)
+    participation = Participation.objects.filter(study=study, person_id=account.person_id).first()
     if participation is None:
         return
     participation.consents.filter(withdrawn_at__isnull=True).update(withdrawn_at=timezone.now())
@@ -72,6 +69,13 @@ def withdraw(*, study: Study, account: Account) -> None:
         study=study, person_id=account.person_id, state="open"
     ):
         close(page, Assignment.State.RETURNED)
+
+
+def _lock_person(account: Account) -> None:
+    """Whatever changes where a person stands locks the person first, and alone."""
+    person = Person.objects.select_for_update(no_key=True).get(pk=account.person_id)
+    if person.same_as_id is not None:
+        raise Closed(JOINED)
 
 
 def invitation_by_token(token: str) -> Invitation:
@@ -122,7 +126,7 @@ def link(*, account: Account, same_as: Account) -> None:
         return
     both = Person.objects.filter(pk__in=[first, second]).order_by("pk")
     if any(person.same_as_id is not None for person in both.select_for_update(no_key=True)):
-        raise Closed("One of these accounts has just been joined with another. Please try again.")
+        raise Closed(JOINED)
     pages = Assignment.objects.filter(person_id__in=[first, second]).order_by("pk")
     list(pages.select_for_update(no_key=True).values_list("pk"))
     for slot in _giving_way(first, second):

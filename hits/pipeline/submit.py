@@ -113,11 +113,14 @@ def save_draft(*, assignment_key: UUID, account: Account, fields: Fields, revisi
 
 def submit(*, assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
     """Store the answers, once: a repeated submission gets the same receipt."""
-    try:
-        return _submit(assignment_key, account, fields)
-    except Assignment.DoesNotExist:
-        # A page that went over to another person while this waited is found at the second look.
-        return _submit(assignment_key, account, fields)
+    theirs = Assignment.objects.filter(key=assignment_key, account=account)
+    while True:
+        try:
+            return _submit(assignment_key, account, fields)
+        except Assignment.DoesNotExist:
+            # A page that went over to another person while this waited is found at another look.
+            if not theirs.exists():
+                raise
 
 
 @transaction.atomic
@@ -158,7 +161,7 @@ def give_back(*, assignment_key: UUID, account: Account) -> None:
     )
     if assignment.state == Assignment.State.SUBMITTED:
         raise Closed(_why_closed(assignment.state))
-    if assignment.state == Assignment.State.OPEN:
+    if assignment.state in {Assignment.State.OPEN, Assignment.State.EXPIRED}:
         close(assignment, Assignment.State.RETURNED)
 
 
@@ -202,7 +205,7 @@ def _clean(text: str) -> str:
 def _why_closed(state: str) -> str:
     if state == Assignment.State.SUBMITTED:
         return "This page has been submitted; your answers are stored."
-    return "You gave this page back. Start another one from your home page."
+    return "This page was given back. Start another one from your home page."
 
 
 def _parse(page: _LockedPage, fields: Fields) -> list[Answered]:

@@ -5,13 +5,14 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from hits.models import Assignment, Consent, Participation, Role, Study, StudyVersion, User
+from hits.models import Account, Assignment, Consent, Participation, Role, Study, StudyVersion, User
 from hits.pipeline import people
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
@@ -36,6 +37,8 @@ class Work:
     participation: Participation | None
     open_page: Assignment | None
     has_agreed: bool
+    has_withdrawn: bool = False
+    late_page: Assignment | None = None
 
     @property
     def can_go_on(self) -> bool:
@@ -43,9 +46,11 @@ class Work:
 
     @property
     def answered(self) -> int:
-        """How many questions of the open page have an answer so far."""
-        draft = self.open_page.draft if self.open_page else {}
-        return len({name.split("-")[0] for name in draft if not name.endswith(("-ms", "-problem"))})
+        return _answered(self.open_page) if self.open_page else 0
+
+    @property
+    def answered_late(self) -> int:
+        return _answered(self.late_page) if self.late_page else 0
 
     @property
     def answers_today(self) -> int:
@@ -78,27 +83,45 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _works(user: User) -> list[Work]:
-    person_id = people.account_of(user).person_id
+    account = people.account_of(user)
+    person_id = account.person_id
     studies = Study.objects.of(user, Role.RATER).select_related("version")
-    in_force = Consent.objects.filter(
-        participation__person_id=person_id, withdrawn_at__isnull=True
-    ).values_list("participation__study_id", "version__number")
-    agreed = dict(in_force)
-    theirs = {each.study_id: each for each in Participation.objects.filter(person_id=person_id)}
-    leased = Assignment.objects.filter(
-        person_id=person_id, state=Assignment.State.OPEN, lease_until__gt=timezone.now()
+    consents = Consent.objects.filter(participation__person_id=person_id).values_list(
+        "participation__study_id", "version__number", "withdrawn_at"
     )
-    open_pages = {page.study_id: page for page in leased}
+    agreed = {study_id: number for study_id, number, withdrawn_at in consents if not withdrawn_at}
+    ever_agreed = {study_id for study_id, *_ in consents}
+    theirs = {each.study_id: each for each in Participation.objects.filter(person_id=person_id)}
+    open_pages, late_pages = _unfinished(account)
     return [
         Work(
             study=study,
             participation=theirs.get(study.pk),
             open_page=open_pages.get(study.pk),
             has_agreed=agreed.get(study.pk, 0) >= study.version.consent_number,
+            has_withdrawn=study.pk in ever_agreed and study.pk not in agreed,
+            late_page=late_pages.get(study.pk) if study.pk in agreed else None,
         )
         for study in studies.exclude(state=Study.State.DRAFT)
         if study.version is not None
     ]
+
+
+def _unfinished(account: Account) -> tuple[dict[int, Assignment], dict[int, Assignment]]:
+    """By study: the open page, and the newest one with answers whose time ran out."""
+    is_open = Q(state=Assignment.State.OPEN, lease_until__gt=timezone.now())
+    own = account.assignments.order_by("drawn_at")
+    late = own.filter(state__in=[Assignment.State.OPEN, Assignment.State.EXPIRED]).exclude(draft={})
+    return (
+        {page.study_id: page for page in own.filter(is_open)},
+        {page.study_id: page for page in late.exclude(is_open) if _answered(page)},
+    )
+
+
+def _answered(page: Assignment) -> int:
+    """How many questions of a page have an answer in its draft."""
+    names = (name for name, values in page.draft.items() if any(values))
+    return len({name.split("-")[0] for name in names if not name.endswith(("-ms", "-problem"))})
 
 
 def _next_thing(works: list[Work]) -> Work | None:
@@ -106,7 +129,7 @@ def _next_thing(works: list[Work]) -> Work | None:
     ranked = [
         [work for work in works if work.open_page],
         [work for work in works if work.can_go_on and work.has_agreed],
-        [work for work in works if work.can_go_on],
+        [work for work in works if work.can_go_on and not work.has_withdrawn],
     ]
     return next((found[0] for found in ranked if found), None)
 

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -37,7 +38,7 @@ def page(request: HttpRequest, key: UUID) -> HttpResponse:
         return redirect("page_done", key=key)
     shown = page_of(assignment)
     if not shown.is_open:
-        messages.info(request, "You gave this page back. Start another one here.")
+        messages.info(request, "This page was given back. Start another one here.")
         return redirect("home")
     return _render(request, shown)
 
@@ -69,7 +70,10 @@ def page_save(request: HttpRequest, key: UUID) -> JsonResponse:
 def page_submit(request: HttpRequest, key: UUID) -> HttpResponse:
     wants_json = "application/json" in request.headers.get("Accept", "")
     if not isinstance(request.user, User):
-        return _refuse(401, "logged_out", "You are logged out.")
+        if wants_json:
+            return _refuse(401, "logged_out", "You are logged out.")
+        messages.warning(request, "You were logged out, so this page is not submitted yet.")
+        return redirect_to_login(reverse("page", kwargs={"key": key}))
     _remember_view(request)
     fields = _fields(request)
     done_url = reverse("page_done", kwargs={"key": key})

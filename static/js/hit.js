@@ -159,12 +159,17 @@ function nextByKey() {
 }
 
 // What a choice opened is brought into sight, as little as will do: all of it for the keys, its
-// beginning for the pointer.
+// beginning for the pointer. A line to write in is entered, or its letters would choose answers.
 function reveal(question, opener) {
   const from = opener.closest("[data-field]");
   const opened = from && [...from.querySelectorAll("[data-when]")].find((part) => question.isOpen(part));
   const target = lastMeans === "keyboard" ? opened : opened?.querySelector("label");
   target?.scrollIntoView({ block: "nearest" });
+  const line = opened && opener.matches(opened.dataset.when) && opened.querySelector("input, textarea");
+  if (isTyping(line)) {
+    closeLarge();
+    line.focus({ preventScroll: true });
+  }
 }
 
 function press(key) {
@@ -286,6 +291,11 @@ form.addEventListener("click", (event) => {
     event.preventDefault();
     goTo(Number(link.hash.slice(2)) - 1);
   }
+  if (event.target.closest(".problem > summary")) {
+    event.preventDefault();
+    noteQuestionOf(event.target);
+    reportProblem();
+  }
   if (event.target.closest(".stage:not(.is-broken) img, [data-action=enlarge]")) {
     noteQuestionOf(event.target);
     toggleLarge(questions[current]);
@@ -295,6 +305,7 @@ form.addEventListener("click", (event) => {
 for (const button of document.querySelectorAll("[data-action=close]")) {
   button.addEventListener("click", closeAll);
 }
+find("large").addEventListener("click", closeAll);
 find("back").addEventListener("click", () => goTo(current - 1));
 find("next").addEventListener("click", next);
 find("undo").addEventListener("click", undo);

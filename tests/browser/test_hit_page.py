@@ -14,6 +14,7 @@ from tests.browser.conftest import Visitor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTIONS = 6
+SOMETHING_ELSE = "v"
 
 
 @pytest.fixture
@@ -254,15 +255,78 @@ def test_a_problem_is_kept_with_the_answer(page: Page, assignment: Assignment) -
     assert saved(page, assignment, "q1-problem") == ["1 is odd"]
 
 
-def test_an_image_enlarges_in_place_and_closes_with_escape(page: Page) -> None:
-    image = page.locator("#q1 .stage img")
-    before = image.bounding_box()
-    press(page, "z")
-    large = image.bounding_box()
-    assert large is not None
-    assert (large["width"], large["height"]) == (1280, 800)
+def test_something_else_is_written_and_chooses_no_answer(
+    page: Page, assignment: Assignment
+) -> None:
+    press(page, "2", "e", SOMETHING_ELSE)
+    expect(page.locator("#q1-other")).to_be_focused()
+    page.keyboard.type("a 4 with aqua")
+    press(page, "Enter")
+    expect(page.locator("#q2")).to_be_visible()
+    assert saved(page, assignment, "q1-other") == ["a 4 with aqua"]
+    assert assignment.draft["q1-choice"] == ["partial_yes"]
+    assert assignment.draft["q1-errors"] == ["other"]
+
+
+def test_escape_leaves_the_line_for_something_else_and_the_keys_answer_again(page: Page) -> None:
+    press(page, "2", "e", SOMETHING_ELSE)
+    page.keyboard.type("x")
     press(page, "Escape")
-    assert image.bounding_box() == before
+    expect(page.locator("#q1")).to_be_focused()
+    press(page, "q")
+    expect(page.locator("#q1 [value=absent]")).to_be_checked()
+    expect(page.locator("#q1-other")).to_have_value("x")
+    expect(page.locator("#q1-other")).not_to_be_focused()
+
+
+def test_the_pointer_too_goes_on_writing_in_what_it_opened(page: Page) -> None:
+    press(page, "2", "e")
+    page.locator("#q1 .choice:has([value=other])").click()
+    expect(page.locator("#q1-other")).to_be_focused()
+    page.locator("#q1 .problem > summary").click()
+    expect(page.locator("#q1-problem")).to_be_focused()
+    page.locator("#q1 .problem > summary").click()
+    expect(page.locator("#q1-problem")).to_be_hidden()
+
+
+IS_ON_TOP = """dialog => [[0.02, 0.02], [0.5, 0.5], [0.98, 0.98], [0.8, 0.3], [0.5, 0.98]].every(
+    ([x, y]) => dialog.contains(document.elementFromPoint(innerWidth * x, innerHeight * y)))"""
+
+
+@pytest.mark.parametrize("means", ["Escape", "z", "Close"])
+def test_an_enlarged_image_covers_everything_until_it_is_closed(page: Page, means: str) -> None:
+    large = page.locator("#large")
+    press(page, "z")
+    box = large.locator("img").bounding_box()
+    assert box == {"x": 0, "y": 0, "width": 1280, "height": 800}
+    assert large.evaluate(IS_ON_TOP)
+    if means == "Close":
+        large.get_by_role("button", name=means).click()
+    else:
+        press(page, means)
+    expect(large).to_be_hidden()
+    expect(page.locator("#q1")).to_be_focused()
+
+
+def test_an_enlarged_image_is_larger_in_a_narrow_window_too_and_can_be_moved(
+    visitor: Visitor, account: Account, assignment: Assignment
+) -> None:
+    page = show(visitor(account.user, width=360, height=740, has_touch=True), assignment)
+    page.locator("#q1 .stage img").tap()
+    large = page.locator("#large")
+    expect(large.locator("img")).to_have_js_property("offsetWidth", 720)
+    assert large.evaluate(IS_ON_TOP)
+    assert large.evaluate("dialog => dialog.scrollLeft") == 180
+    assert violations(page) == []
+    large.get_by_role("button", name="Close").tap()
+    expect(large).to_be_hidden()
+
+
+def test_one_answers_while_the_image_is_enlarged(page: Page) -> None:
+    press(page, "z", "4")
+    expect(page.locator("#q2")).to_be_focused()
+    expect(page.locator("#q1 [value=no]")).to_be_checked()
+    expect(page.locator("#large")).to_be_hidden()
 
 
 def test_nothing_moves_when_an_image_loads(

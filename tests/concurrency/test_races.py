@@ -343,6 +343,22 @@ def test_linking_two_accounts_while_both_draw_gives_nobody_a_unit_twice(round_: 
     assert_places_reconcile()
 
 
+@pytest.mark.parametrize("round_", range(5))
+def test_consent_given_while_its_account_is_linked_leaves_one_participation(round_: int) -> None:
+    first, second = small_study(), small_study()
+    one, other = making.rater(first), making.rater(second)
+    at_once(
+        [
+            partial(link, account=one, same_as=other),
+            partial(give_consent, study=second, account=one),
+            partial(give_consent, study=first, account=other),
+        ]
+    )
+    person = Account.objects.get(pk=one.pk).person_id
+    theirs = Participation.objects.filter(person=person).values_list("study", flat=True)
+    assert sorted(theirs) == sorted({first.pk, second.pk})
+
+
 def test_accounts_linked_crosswise_at_once_become_one_person() -> None:
     study = small_study(judgments_wanted=3)
     one, other = two_accounts(study)

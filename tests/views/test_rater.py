@@ -1,4 +1,5 @@
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,10 +8,12 @@ from django.db.models import F, Value
 from django.db.models.functions import Concat
 from django.template.loader import render_to_string
 from django.test import Client
+from django.utils import timezone
 
 from hits.models import Account, Assignment, Consent, Invitation, Judgment, Role, Study, User
 from hits.pipeline.draw import draw
 from hits.pipeline.show import page_of
+from hits.pipeline.submit import free_expired
 from tests import making
 
 pytestmark = pytest.mark.django_db
@@ -180,7 +183,21 @@ def test_who_withdraws_gives_the_open_page_back(
     assignment.refresh_from_db()
     assert assignment.state == Assignment.State.RETURNED
     assert Consent.objects.get().withdrawn_at is not None
-    assert "waits for your consent" in rater.get("/").text
+    home = rater.get("/")
+    assert home.context["next"] is None
+    assert "you withdrew" in home.text
+    assert f"/studies/{study.slug}/consent/" in home.text
+    assert "This page was given back." in rater.get(address(assignment), follow=True).text
+
+
+def test_who_agrees_again_after_withdrawing_is_offered_pages_again(
+    rater: Client, study: Study
+) -> None:
+    rater.post(f"/studies/{study.slug}/withdraw/")
+    rater.post(f"/studies/{study.slug}/consent/")
+    home = rater.get("/")
+    assert home.context["next"].study == study
+    assert "you withdrew" not in home.text
 
 
 def test_a_study_one_does_not_belong_to_is_not_there(study: Study) -> None:
@@ -194,6 +211,71 @@ def test_home_says_what_to_do_next(rater: Client, study: Study) -> None:
     assert "Your first page" in rater.get("/").text
     rater.post(f"/studies/{study.slug}/next/")
     assert "Go on with your page" in rater.get("/").text
+
+
+LATE = "Time ran out, but your 2 answers are saved."
+
+
+@pytest.fixture
+def late(rater: Client, assignment: Assignment) -> Assignment:
+    """A page with two answers whose time ran out."""
+    fields = {"q1-choice": "yes", "q2-choice": "no", "q3-other": "", "q3-ms": "9", "revision": "0"}
+    rater.post(address(assignment, "save"), fields)
+    run_out(assignment)
+    return assignment
+
+
+def run_out(assignment: Assignment) -> None:
+    over = timezone.now() - timedelta(minutes=1)
+    Assignment.objects.filter(pk=assignment.pk).update(lease_until=over)
+
+
+@pytest.mark.parametrize("is_freed", [False, True])
+def test_home_leads_to_the_answers_of_a_page_whose_time_ran_out(
+    rater: Client, late: Assignment, is_freed: bool
+) -> None:
+    if is_freed:
+        assert free_expired() == 1
+    home = rater.get("/").text
+    assert LATE in home
+    assert f'href="{address(late)}"' in home
+    assert rater.get(address(late)).status_code == 200
+
+
+def test_a_new_page_can_be_had_beside_the_one_whose_time_ran_out(
+    rater: Client, study: Study, late: Assignment
+) -> None:
+    assert "Start a page" in rater.get("/").text
+    fresh = rater.post(f"/studies/{study.slug}/next/").headers["Location"]
+    home = rater.get("/").text
+    assert fresh != address(late)
+    assert f'href="{fresh}"' in home
+    assert LATE in home
+
+
+def test_home_does_not_speak_of_a_late_page_once_it_is_submitted(
+    rater: Client, late: Assignment
+) -> None:
+    free_expired()
+    rater.post(address(late, "submit"), making.answers(6))
+    assert "Time ran out" not in rater.get("/").text
+
+
+def test_home_does_not_speak_of_a_late_page_of_a_study_one_withdrew_from(
+    rater: Client, study: Study, late: Assignment
+) -> None:
+    free_expired()
+    rater.post(f"/studies/{study.slug}/withdraw/")
+    assert "Time ran out" not in rater.get("/").text
+
+
+def test_home_does_not_speak_of_a_late_page_without_answers(
+    rater: Client, assignment: Assignment
+) -> None:
+    fields = {"revision": "0", "q1-ms": "900", "q1-other": "", "q1-problem": ""}
+    rater.post(address(assignment, "save"), fields)
+    run_out(assignment)
+    assert "Time ran out" not in rater.get("/").text
 
 
 def test_home_counts_the_answers_of_the_day(rater: Client, assignment: Assignment) -> None:
@@ -232,8 +314,19 @@ def test_a_strangers_page_is_not_found(study: Study, assignment: Assignment) -> 
 
 def test_who_is_logged_out_gets_a_clear_answer_and_no_redirect(assignment: Assignment) -> None:
     for action in ("save", "submit"):
-        answer = Client().post(address(assignment, action), {"revision": "0"})
+        answer = Client().post(
+            address(assignment, action), {"revision": "0"}, headers={"Accept": "application/json"}
+        )
         assert (answer.status_code, answer.json()["error"]) == (401, "logged_out")
+
+
+def test_a_plain_form_of_who_is_logged_out_leads_to_the_login_and_back(
+    client: Client, assignment: Assignment
+) -> None:
+    answer = client.post(address(assignment, "submit"), making.answers(6))
+    assert answer.headers["Location"] == f"/login/?next={address(assignment)}"
+    assert "not submitted yet" in client.get(answer.headers["Location"]).text
+    assert not Judgment.objects.exists()
 
 
 def test_a_draft_is_saved_and_shown_again(rater: Client, assignment: Assignment) -> None:

@@ -1,6 +1,7 @@
-// Pictures: the next ones are fetched ahead, one enlarges in place, a broken one says so.
+// Pictures: the next ones are fetched ahead, one is shown enlarged, a broken one says so.
 
 const AHEAD = 3;
+const large = document.getElementById("large");
 
 export function fetchAhead(questions, index) {
   for (const { image } of questions.slice(index, index + AHEAD + 1)) {
@@ -9,15 +10,20 @@ export function fetchAhead(questions, index) {
 }
 
 export function toggleLarge(question) {
-  const stage = question.image?.parentElement;
-  if (!stage || stage.classList.contains("is-broken")) return;
-  if (!closeLarge()) stage.classList.add("is-large");
+  const { image } = question;
+  if (!image || image.parentElement.classList.contains("is-broken") || closeLarge()) return;
+  const copy = image.cloneNode();
+  copy.loading = "eager";
+  large.querySelector("img")?.remove();
+  large.append(copy);
+  large.showModal();
+  large.scrollTo((large.scrollWidth - large.clientWidth) / 2, (large.scrollHeight - large.clientHeight) / 2);
 }
 
 export function closeLarge() {
-  const large = document.querySelector(".stage.is-large");
-  large?.classList.remove("is-large");
-  return large !== null;
+  const wasOpen = large.open;
+  large.close();
+  return wasOpen;
 }
 
 export function watchForBroken(questions, onReport) {
