@@ -97,7 +97,7 @@ def given(study: Study) -> int:
     return candidates.aggregate(given=Sum("counted"))["given"] or 0
 
 
-def patiently(call: Callable[[], Any], seconds: float = 20) -> Any:
+def patiently(call: Callable[[], Any], seconds: float = 120) -> Any:
     """A database that is recovering is asked again."""
     deadline = time.monotonic() + seconds
     while True:
@@ -176,6 +176,7 @@ def run(folder: Path, plan: Plan, *, candidates_a_page: int, golds: int) -> Coun
         for process in raters:
             process.wait(30)
     connection.close()
+    patiently(connection.ensure_connection)
     return done
 
 
