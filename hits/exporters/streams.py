@@ -23,11 +23,6 @@ def as_json_object(entries: Iterable[tuple[str, Any]]) -> Iterator[str]:
     yield "{}\n" if separator == "{\n" else "\n}\n"
 
 
-def as_json_lines(records: Iterable[Any]) -> Iterator[str]:
-    for record in records:
-        yield json.dumps(record, ensure_ascii=False) + "\n"
-
-
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """CSV in which no cell is taken for a formula by a spreadsheet."""
     left = chain([columns], rows)

@@ -21,28 +21,6 @@ def machine_of(
     return machine
 
 
-def existing(
-    *,
-    corpus: Corpus,
-    machine: Machine,
-    direction: str,
-    split: str,
-    depth: int,
-    query_sample: int | None,
-    seed: int,
-) -> Proposal | None:
-    return Proposal.objects.filter(
-        corpus=corpus,
-        machine=machine,
-        direction=direction,
-        split=split,
-        depth=depth,
-        query_sample=query_sample,
-        seed=seed,
-        finished_at__isnull=False,
-    ).first()
-
-
 @transaction.atomic
 def keep(
     *,

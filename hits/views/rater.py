@@ -140,7 +140,11 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
     study = _study(request, slug)
     account = people.account_of(user_of(request))
     if request.method == "POST":
-        people.give_consent(study=study, account=account)
+        try:
+            people.give_consent(study=study, account=account)
+        except Closed as refusal:
+            messages.warning(request, refusal.message)
+            return redirect("home")
         return _draw_and_show(request, study, instructions=True)
     participation = Participation.objects.filter(study=study, person_id=account.person_id).first()
     assert study.version is not None
