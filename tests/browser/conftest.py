@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.conf import settings as django_settings
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from hits.models import User
@@ -22,6 +22,9 @@ ARGUMENTS = [
 
 # Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+# A crowded machine is slow, not wrong.
+expect.set_options(timeout=20_000)
 
 Visitor = Callable[..., BrowserContext]
 
@@ -47,7 +50,7 @@ def visitor(chromium: Browser, live_server: LiveServer) -> Iterator[Visitor]:
             viewport={"width": width, "height": height},
             **options,  # type: ignore[arg-type]
         )
-        context.set_default_timeout(8_000)
+        context.set_default_timeout(20_000)
         opened.append(context)
         if user is not None:
             context.add_cookies([session_cookie(user, live_server.url)])  # type: ignore[list-item]

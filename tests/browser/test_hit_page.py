@@ -1,6 +1,7 @@
 """The page of a HIT as a person meets it, in a real browser on the real pipeline."""
 
 import re
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -55,11 +56,17 @@ def press(page: Page, *keys: str) -> None:
 
 def saved(page: Page, assignment: Assignment, field: str) -> list[str]:
     """What the server has of a field, as soon as it has it and the page says so."""
-    for _ in range(100):
+    wait_for_draft(page, assignment, field)
+    expect(page.locator("#saved")).to_have_text(re.compile(r"Saved \d\d:\d\d"))
+    return list(assignment.draft[field])
+
+
+def wait_for_draft(page: Page, assignment: Assignment, field: str) -> None:
+    deadline = monotonic() + 20
+    while monotonic() < deadline:
         assignment.refresh_from_db()
         if field in assignment.draft:
-            expect(page.locator("#saved")).to_have_text(re.compile(r"Saved \d\d:\d\d"))
-            return list(assignment.draft[field])
+            return
         page.wait_for_timeout(50)
     raise AssertionError(f"{field} was not saved")
 
@@ -150,7 +157,9 @@ def test_walking_through_the_choices_with_the_arrows_stays(page: Page) -> None:
 
 def test_a_closed_tab_loses_nothing(visitor: Visitor, page: Page, assignment: Assignment) -> None:
     press(page, "1", "4", "1")
+    another = page.context.new_page()
     page.close(run_before_unload=True)
+    wait_for_draft(another, assignment, "q3-choice")
     again = show(page.context, assignment)
     expect(again.locator("#q4")).to_be_visible()
     assert current(again) == 4

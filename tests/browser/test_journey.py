@@ -64,7 +64,7 @@ def keep(page: Page, name: str) -> None:
 
 def reach(page: Page, text: str) -> None:
     """Move the focus with Tab alone until it is on what says this."""
-    for _ in range(60):
+    for _ in range(120):
         page.keyboard.press("Tab")
         focused = "document.activeElement.innerText || document.activeElement.value || ''"
         if text in str(page.evaluate(focused)):
@@ -134,6 +134,7 @@ def rate_a_page(chromium: Browser, demo: Demo) -> None:
     reach(page, "Go on")
     page.keyboard.press("Enter")
     page.wait_for_url("**/work/**")
+    expect(page.locator("#q9")).to_be_visible()
     assert current(page) == 9
     assert page.locator("#q1 [value=partial_yes]").is_checked()
     for number in range(9, 21):
@@ -150,7 +151,7 @@ def review_it(chromium: Browser, demo: Demo) -> None:
     context = context_of(chromium, demo)
     page = log_in(context, demo, "reviewer")
     waiting = page.get_by_text(re.compile(r"golds? failed")).first
-    for _ in range(40):
+    for _ in range(90):
         page.goto(f"/review/{STUDY}/")
         if waiting.is_visible():
             break
@@ -174,7 +175,7 @@ def release_it(chromium: Browser, demo: Demo, tmp_path: Path) -> None:
     page.get_by_label("Scenes: caption to image").check()
     page.get_by_role("button", name="Make the release").click()
     link = page.get_by_role("link", name="eccv_image_to_caption.json")
-    for _ in range(60):
+    for _ in range(120):
         page.goto("/research/studies/scenes-image-to-caption/releases/")
         if link.count():
             break
