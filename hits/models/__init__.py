@@ -4,6 +4,7 @@ from hits.models.job import Job
 from hits.models.ledger import Intent
 from hits.models.machines import Candidate, Machine, Proposal
 from hits.models.people import Account, Invitation, Membership, Person, Role, User
+from hits.models.publication import Claim, Hit, Publication, Qualification
 from hits.models.release import Release, ReleaseFile
 from hits.models.study import (
     Consent,
@@ -22,10 +23,12 @@ __all__ = [
     "Blob",
     "Candidate",
     "Caption",
+    "Claim",
     "Consent",
     "Corpus",
     "Decision",
     "Exclusion",
+    "Hit",
     "Image",
     "Intent",
     "Invitation",
@@ -36,6 +39,8 @@ __all__ = [
     "Participation",
     "Person",
     "Proposal",
+    "Publication",
+    "Qualification",
     "Region",
     "Release",
     "ReleaseFile",

@@ -2,6 +2,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from hits.models.people import User
+from hits.models.publication import Claim, Hit, Publication
+
 
 class Intent(models.Model):
     """A creating or paying call to a marketplace, written down before it is made."""
@@ -17,11 +20,20 @@ class Intent(models.Model):
     token = models.CharField(max_length=64, unique=True)
     channel = models.CharField(max_length=20)
     action = models.CharField(max_length=40)
+    publication = models.ForeignKey(Publication, models.PROTECT, null=True, related_name="intents")
+    hit = models.ForeignKey(Hit, models.PROTECT, null=True, related_name="intents")
+    claim = models.ForeignKey(Claim, models.PROTECT, null=True, related_name="intents")
     request = models.JSONField()
     answer = models.JSONField(null=True)
-    amount = models.DecimalField(max_digits=10, decimal_places=2, default=0)
+    amount = models.DecimalField(
+        max_digits=10, decimal_places=2, default=0, help_text="What it costs, with the fee."
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.MEANT)
+    attempts = models.PositiveIntegerField(default=0)
+    message = models.TextField(blank=True)
+    by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
     meant_at = models.DateTimeField(db_default=Now())
+    next_try_at = models.DateTimeField(db_default=Now())
     settled_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -35,7 +47,9 @@ class Intent(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["meant_at"], condition=Q(settled_at__isnull=True), name="intent_unsettled"
+                fields=["next_try_at"],
+                condition=Q(settled_at__isnull=True),
+                name="intent_unsettled",
             ),
         ]
 

@@ -1,0 +1,148 @@
+import uuid
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from hits.models.people import Account, User
+from hits.models.study import Study
+from hits.models.work import Assignment
+
+
+class Publication(models.Model):
+    """A study offered at a marketplace on certain terms: a HIT type and its HITs."""
+
+    class State(models.TextChoices):
+        OPEN = "open", "open"
+        PAUSED = "paused", "paused"
+        CLOSED = "closed", "closed"
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="publications")
+    channel = models.CharField(max_length=20, help_text="The name of a configured channel.")
+    terms = models.JSONField(help_text="What a worker is promised and who may work.")
+    reward = models.DecimalField(max_digits=8, decimal_places=2)
+    least_wage = models.DecimalField(
+        max_digits=8, decimal_places=2, null=True, help_text="Warn when an hour earns less."
+    )
+    hit_type_id = models.CharField(max_length=64, blank=True)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
+    compensates = models.OneToOneField(
+        "hits.Claim", models.PROTECT, null=True, related_name="compensation"
+    )
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+    reconciled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(reward__gte=0), name="publication_reward"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study} at {self.channel}"
+
+
+class Hit(models.Model):
+    """A ticket for one page at a marketplace, for one worker."""
+
+    class State(models.TextChoices):
+        MEANT = "meant", "to be made"
+        LIVE = "live", "live"
+        ENDED = "ended", "ended"
+        DELETED = "deleted", "deleted"
+
+    publication = models.ForeignKey(Publication, models.PROTECT, related_name="hits")
+    key = models.UUIDField(unique=True, default=uuid.uuid4)
+    hit_id = models.CharField(max_length=64, blank=True, help_text="The marketplace's id of it.")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.MEANT)
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["publication", "hit_id"], condition=~Q(hit_id=""), name="hit_id_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="meant") | ~Q(hit_id=""), name="hit_live_has_id"
+            ),
+        ]
+        indexes = [models.Index(fields=["publication", "state"], name="hit_by_state")]
+
+    def __str__(self) -> str:
+        return self.hit_id or f"HIT {self.key}"
+
+
+class Claim(models.Model):
+    """A worker who says to have accepted a HIT: what was saved here, handed over, confirmed there.
+
+    Worker and assignment id come from an address that anybody can write, so they are a claim
+    until the marketplace's own list confirms them."""
+
+    class Theirs(models.TextChoices):
+        UNKNOWN = "", "not confirmed"
+        SUBMITTED = "submitted", "submitted"
+        APPROVED = "approved", "approved"
+        REJECTED = "rejected", "rejected"
+
+    hit = models.ForeignKey(Hit, models.PROTECT, related_name="claims")
+    ref = models.CharField(max_length=64, help_text="The marketplace's id of the assignment.")
+    account = models.ForeignKey(Account, models.PROTECT, related_name="claims")
+    assignment = models.OneToOneField(
+        Assignment, models.PROTECT, null=True, related_name="claim", help_text="The page given."
+    )
+    reserves = models.BooleanField(
+        default=False, help_text="Has the place that the HIT sold, and so may hold units."
+    )
+    opened_at = models.DateTimeField(db_default=Now())
+    seen_at = models.DateTimeField(db_default=Now())
+    handed_over_at = models.DateTimeField(null=True)
+    confirmed_at = models.DateTimeField(null=True)
+    theirs = models.CharField(max_length=10, choices=Theirs.choices, default="", blank=True)
+    submitted_there_at = models.DateTimeField(null=True)
+    auto_approval_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["hit", "ref", "account"], name="claim_once"),
+            models.UniqueConstraint(
+                fields=["hit"], condition=Q(reserves=True), name="claim_one_reserves"
+            ),
+            models.CheckConstraint(
+                condition=Q(theirs="", confirmed_at__isnull=True)
+                | (~Q(theirs="") & Q(confirmed_at__isnull=False)),
+                name="claim_confirmed_at",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["auto_approval_at"], condition=Q(theirs="submitted"), name="claim_to_pay"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account} at {self.hit}"
+
+
+class Qualification(models.Model):
+    """A qualification type of our own at a marketplace, known there by its name."""
+
+    channel = models.CharField(max_length=20)
+    name = models.CharField(max_length=200)
+    type_id = models.CharField(max_length=64, blank=True)
+    study = models.ForeignKey(
+        Study,
+        models.PROTECT,
+        null=True,
+        related_name="qualifications",
+        help_text="Held by whoever took part in this study.",
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["channel", "name"], name="qualification_once"),
+            models.UniqueConstraint(fields=["channel", "study"], name="qualification_once_a_study"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
