@@ -14,11 +14,13 @@ MARKETPLACES: Mapping[str, Mapping[str, str]] = {
         "url": "https://mturk-requester.us-east-1.amazonaws.com",
         "submit": "https://www.mturk.com",
         "frames": "https://worker.mturk.com,https://www.mturk.com",
+        "masters": "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH",
         "events": "sns.us-east-1.amazonaws.com",
     },
     "sandbox": {
         "url": "https://mturk-requester-sandbox.us-east-1.amazonaws.com",
         "submit": "https://workersandbox.mturk.com",
+        "masters": "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6",
         "events": "sns.us-east-1.amazonaws.com",
     },
     "local": {

@@ -177,7 +177,14 @@ CELERY_BEAT_SCHEDULE = {
         "task": "workers.tasks.forget_expired_sessions",
         "schedule": 24 * 3600,
     },
+    "forget routine jobs": {"task": "workers.tasks.forget_routine_jobs", "schedule": 24 * 3600},
 }
+if any("queue" in channel for channel in CHANNELS.values()):
+    CELERY_BEAT_SCHEDULE["listen for hints"] = {
+        "task": "workers.tasks.listen",
+        "schedule": SWEEP_SECONDS,
+        "options": {"expires": SWEEP_SECONDS, "queue": "marketplace"},
+    }
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
