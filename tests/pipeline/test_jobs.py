@@ -1,11 +1,14 @@
+import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -59,14 +62,27 @@ def test_a_job_says_how_far_it_is_and_what_came_of_it() -> None:
 
     def count(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
         progress(3, total=3, message="Counting")
-        progress.say("one, two, three")
         return {"counted": 3}
 
     run(job.pk, doing(count))
     job.refresh_from_db()
     assert (job.state, job.done, job.message) == ("done", 3, "Counting")
-    assert (job.log, job.result) == ("one, two, three\n", {"counted": 3})
+    assert job.result == {"counted": 3}
     assert job.finished_at is not None
+
+
+def test_every_new_message_of_a_job_is_a_line_of_its_log() -> None:
+    job = queued()
+
+    def count(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        progress(1, message="Learning")
+        progress(2, message="Learning")
+        progress(3, message="Ranking")
+        return {}
+
+    run(job.pk, doing(count))
+    job.refresh_from_db()
+    assert [line.split(maxsplit=1)[1] for line in job.log.splitlines()] == ["Learning", "Ranking"]
 
 
 def test_a_refusal_is_the_message_of_a_failed_job() -> None:
@@ -98,6 +114,29 @@ def test_a_job_asked_for_in_a_transaction_that_fails_never_runs(bells: Callable[
         ask_and_fail()
     assert bells() == 0
     assert not Job.objects.exists()
+
+
+def test_whoever_asks_while_the_bell_is_out_of_order_tries_it_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as broken:
+        address = f"redis://127.0.0.1:{broken.getsockname()[1]}/0"
+        monkeypatch.setattr(current_app.conf, "broker_write_url", address)
+        tried: list[int] = []
+        answering = threading.Thread(target=hang_up, args=(broken, tried), daemon=True)
+        answering.start()
+        job = ask(kind="count", arguments={}, by=None)
+        broken.shutdown(socket.SHUT_RDWR)
+        answering.join()
+    assert len(tried) == 1
+    assert Job.objects.get() == job
+
+
+def hang_up(broken: socket.socket, tried: list[int]) -> None:
+    with suppress(OSError):
+        while True:
+            broken.accept()[0].close()
+            tried.append(1)
 
 
 def test_of_many_workers_that_hear_the_bell_one_does_the_job() -> None:
