@@ -9,6 +9,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from django.db import connection, transaction
+from django.db.models import Count
 from django.utils import timezone
 from pydantic import ValidationError
 
@@ -131,6 +132,12 @@ def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int
         cursor.execute("ANALYZE hits_unit (study_id, key, pool, order_key, is_open)")
     study.refresh_from_db()
     return counts
+
+
+def units_by_pool(study: Study) -> dict[str, int]:
+    """What opening made, as opening told it."""
+    counted = Unit.objects.filter(study=study).order_by("pool").values_list("pool")
+    return dict(counted.annotate(Count("pk")))
 
 
 @transaction.atomic

@@ -11,6 +11,7 @@ import pytest
 from celery import current_app
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count
 from django.utils import timezone
 from redis import Redis
 
@@ -18,7 +19,9 @@ from hits.models import Job
 from hits.pipeline import jobs
 from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Progress, Work, ask, cancel, ring_again, run
+from tests import making
 from tests.concurrency.racing import at_once
+from workers.work import WORK
 
 # A running job tells its progress on a connection of its own, which sees what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -230,3 +233,47 @@ def test_a_running_job_that_is_cancelled_stops() -> None:
     run(job.pk, doing(count))
     job.refresh_from_db()
     assert (job.state, job.result) == ("cancelled", None)
+
+
+def test_an_opening_taken_over_after_its_commit_ends_done_with_what_it_made() -> None:
+    study = making.study()
+    gone = timezone.now() - timedelta(minutes=2)
+    job = Job.objects.create(
+        kind="open",
+        arguments={"study": study.pk},
+        study=study,
+        state="running",
+        attempts=1,
+        lease_until=gone,
+    )
+    run(job.pk, WORK)
+    job.refresh_from_db()
+    made = dict(study.units.order_by("pool").values_list("pool").annotate(Count("pk")))
+    assert (job.state, job.result) == ("done", {"units": made})
+
+
+def test_a_second_opening_is_refused() -> None:
+    study = making.study()
+    job = Job.objects.create(kind="open", arguments={"study": study.pk}, study=study)
+    run(job.pk, WORK)
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("failed", "This study has been opened already.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "title"),
+    [
+        (
+            "propose",
+            {"machine": "palette", "directions": ["i2t", "t2i"], "split": "test"},
+            "Propose palette, image to caption, caption to image, test",
+        ),
+        ("release", {"name": "coco-v1", "studies": [1]}, "Release coco-v1"),
+        ("import", {"source": "/srv/uploads/0a1b.zip", "split": "val"}, "Import a zip file, val"),
+        ("import", {"source": "s3://bucket/prefix", "split": ""}, "Import a bucket"),
+    ],
+)
+def test_a_job_says_what_it_is_about_and_tells_no_path(
+    kind: str, arguments: dict[str, Any], title: str
+) -> None:
+    assert Job(kind=kind, arguments=arguments).title == title
