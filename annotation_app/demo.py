@@ -159,7 +159,10 @@ def _step(console: Console, title: str) -> Iterator[Show]:
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as progress:
         task = progress.add_task(title)
-        yield lambda detail: progress.update(task, description=f"{title}: {detail}")
+        if console.is_terminal:
+            yield lambda detail: progress.update(task, description=f"{title}: {detail}")
+        else:
+            yield lambda detail: console.print(f"  {detail}", markup=False, highlight=False)
     console.print(f"[green]✓[/] {title} [dim]{time.monotonic() - started:.1f} s[/]")
 
 
