@@ -146,19 +146,41 @@ def test_reasons_and_golds_are_tallied(study: Study) -> None:
     account = making.rater(study)
     page = draw(study=study, account=account)
     fields = making.truthful(page, "mostly_no")
-    for name in [name for name, value in fields.items() if value == ["mostly_no"]]:
-        fields[name.replace("choice", "reasons")] = ["wrong", "absent"]
-        fields[name.replace("choice", "errors")] = ["quantity"]
+    first, *others = [name for name, value in fields.items() if value == ["mostly_no"]]
+    fields[first.replace("choice", "reasons")] = ["wrong", "absent"]
+    fields[first.replace("choice", "errors")] = ["quantity"]
+    for name in others:
+        fields[name.replace("choice", "reasons")] = ["absent"]
     submit(assignment_key=page.key, account=account, fields=fields)
     check_submitted()
     results = results_of(study)
     assert results.justified == 4
-    assert [share.count for share in results.reasons] == [4, 0, 4, 0]
-    assert results.errors[0].part == 1
+    assert [share.count for share in results.reasons] == [4, 0, 1, 0]
     assert {(row.kind, row.passed, row.answered) for row in results.golds} == {
         ("true positive", 1, 1),
         ("true negative", 1, 1),
     }
+    assert (results.errors[0].count, results.errors[0].of) == (1, 1)
+
+
+def test_what_is_described_wrong_is_a_share_of_the_judgments_that_said_so(
+    study: Study, desk: Client
+) -> None:
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    fields = making.truthful(page, "mostly_no")
+    names = [name for name, value in fields.items() if value == ["mostly_no"]]
+    for name in names:
+        fields[name.replace("choice", "reasons")] = ["absent"]
+    for name in names[:2]:
+        fields[name.replace("choice", "reasons")] = ["wrong"]
+        fields[name.replace("choice", "errors")] = ["quantity"]
+    submit(assignment_key=page.key, account=account, fields=fields)
+    check_submitted()
+    text = desk.get(address(study, "results/")).text
+    assert "share of the 4 judgments that gave reasons" in text
+    assert "share of the 2 judgments that said so" in text
+    assert results_of(study).errors[0].part == 1
 
 
 def test_a_decision_shows_in_the_results_at_once(study: Study) -> None:
