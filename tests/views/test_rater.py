@@ -141,6 +141,29 @@ def test_a_used_up_invitation_lets_nobody_in(client: Client, study: Study) -> No
     assert not User.objects.filter(email="ada@example.org").exists()
 
 
+def test_a_used_up_invitation_takes_who_joined_by_it_to_the_study(
+    client: Client, study: Study
+) -> None:
+    link = f"/join/{invitation(study).token}/"
+    client.post(link, joining())
+    assert client.get(link).headers["Location"] == f"/studies/{study.slug}/consent/"
+    assert client.post(link).headers["Location"] == f"/studies/{study.slug}/consent/"
+
+
+def test_a_used_up_invitation_offers_who_is_logged_out_to_log_in(
+    client: Client, study: Study
+) -> None:
+    link = f"/join/{invitation(study, taken=1).token}/"
+    assert f"/login/?next={link}" in client.get(link).text
+
+
+def test_who_joins_a_draft_is_told_that_it_is_not_open_yet(study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(state="draft")
+    answer = logged_in(making.user()).post(f"/join/{invitation(study).token}/", follow=True)
+    assert answer.status_code == 200
+    assert "which is not open yet" in answer.text
+
+
 def test_an_unknown_invitation_is_not_found(client: Client) -> None:
     assert client.get("/join/nothing/").status_code == 404
 
@@ -267,6 +290,17 @@ def test_home_does_not_speak_of_a_late_page_of_a_study_one_withdrew_from(
     free_expired()
     rater.post(f"/studies/{study.slug}/withdraw/")
     assert "Time ran out" not in rater.get("/").text
+
+
+def test_a_late_page_of_a_study_one_withdrew_from_is_not_shown_but_explained(
+    rater: Client, study: Study, assignment: Assignment
+) -> None:
+    Assignment.objects.update(lease_until=timezone.now())
+    free_expired()
+    rater.post(f"/studies/{study.slug}/withdraw/")
+    answer = rater.get(address(assignment), follow=True)
+    assert "You withdrew from this study" in answer.text
+    assert "answers stay saved" in submit(rater, assignment, making.answers(6)).json()["message"]
 
 
 def test_home_does_not_speak_of_a_late_page_without_answers(
