@@ -22,6 +22,7 @@ from hits.api.work_serializers import (
     ReceiptSerializer,
     SavedSerializer,
     SubmissionSerializer,
+    TermsSerializer,
     WorkSerializer,
 )
 from hits.models import Account, Assignment, Participation, Role, Study
@@ -30,6 +31,7 @@ from hits.pipeline.draw import draw
 from hits.pipeline.errors import Stale
 from hits.pipeline.show import page_of
 from hits.pipeline.submit import give_back, save_draft, submit
+from hits.pipeline.terms import terms_of
 from hits.protocol import protocol
 from hits.records import ImageShown
 
@@ -98,6 +100,7 @@ def _information(study: Study, account: Account) -> dict[str, Any]:
         "study": study.slug,
         "study_name": study.name,
         "information": study.version.information,
+        "terms": TermsSerializer(terms_of(study, study.version)).data,
         "version": study.version.number,
         "has_agreed": taking_part is not None and taking_part.has_agreed_to(study.version),
     }
@@ -195,6 +198,7 @@ def _page(request: Request, assignment: Assignment) -> dict[str, Any]:
                 "study_name": page.study_name,
                 "state": assignment.state,
                 "pay": page.pay,
+                "terms": page.terms,
                 "lease_until": page.lease_until,
                 "revision": page.revision,
                 "saved_at": page.saved_at,

@@ -17,6 +17,7 @@ from hits.pipeline import people
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
 from hits.pipeline.statements import Joined
+from hits.pipeline.terms import Terms, terms_of
 from hits.views.access import desks, user_of
 
 _RATED = Joined(
@@ -39,6 +40,11 @@ class Work:
     has_agreed: bool
     has_withdrawn: bool = False
     late_page: Assignment | None = None
+
+    @property
+    def terms(self) -> Terms:
+        assert self.study.version is not None
+        return terms_of(self.study, self.study.version)
 
     @property
     def can_go_on(self) -> bool:
@@ -153,6 +159,7 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
         "account/consent.html",
         {
             "study": study,
+            "terms": terms_of(study, study.version),
             "has_agreed": participation is not None and participation.has_agreed_to(study.version),
         },
     )

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from hits.models import Account, Assignment, Consent, Invitation, Judgment, Role, Study, User
 from hits.pipeline.draw import draw
+from hits.pipeline.open import change_version
 from hits.pipeline.show import page_of
 from hits.pipeline.submit import free_expired
 from tests import making
@@ -254,6 +255,17 @@ def run_out(assignment: Assignment) -> None:
 
 
 @pytest.mark.parametrize("is_freed", [False, True])
+def test_pay_time_and_wage_stand_on_home_information_and_page(
+    rater: Client, study: Study, assignment: Assignment
+) -> None:
+    change_version(study=study, by=study.corpus.owner, pay="0.65")
+    Study.objects.filter(pk=study.pk).update(page_seconds=240)
+    Assignment.objects.update(version=study.version)
+    terms = "$0.65, about 4 minutes, $9.75 an hour"
+    for path in ("/", f"/studies/{study.slug}/consent/", address(assignment)):
+        assert terms in rater.get(path).text
+
+
 def test_home_leads_to_the_answers_of_a_page_whose_time_ran_out(
     rater: Client, late: Assignment, is_freed: bool
 ) -> None:
