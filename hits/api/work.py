@@ -29,6 +29,7 @@ from hits.models import Account, Assignment, Participation, Role, Study
 from hits.pipeline import people
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Stale
+from hits.pipeline.own_work import own_pages
 from hits.pipeline.show import page_of
 from hits.pipeline.submit import give_back, save_draft, submit
 from hits.pipeline.terms import terms_of
@@ -126,11 +127,11 @@ class AssignmentList(mixins.ListModelMixin, Listing):
     }
 
     def get_queryset(self) -> QuerySet[Assignment]:
-        return _own(self.request).select_related("study")
+        return own_pages(user_of(self.request))
 
     @extend_schema(operation_id="assignments_list")
     def get(self, request: Request) -> Response:
-        """The pages one has had."""
+        """The pages one has had, and what was decided on paying them."""
         return self.list(request)
 
 

@@ -1,3 +1,4 @@
+from datetime import datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -5,6 +6,7 @@ from rest_framework import serializers
 
 from hits.api.answers import AnswersField
 from hits.models import Assignment
+from hits.pipeline.own_work import told
 from hits.pipeline.submit import DEVICES
 from hits.pipeline.terms import Terms, terms_of
 
@@ -63,14 +65,27 @@ class AssignmentSerializer(serializers.ModelSerializer[Assignment]):
     """A page of one's own; what became of it is the rater's to know."""
 
     study = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+    pay = serializers.DecimalField(
+        source="version.pay", max_digits=8, decimal_places=2, read_only=True
+    )
+    payment_reason = serializers.SerializerMethodField()
+    payment_decided_at = serializers.SerializerMethodField()
 
     class Meta:
         model = Assignment
         fields = [
-            "key", "study", "state", "drawn_at", "lease_until", "saved_at", "submitted_at",
-            "payment",
+            "key", "study", "state", "drawn_at", "lease_until", "saved_at", "submitted_at", "pay",
+            "payment", "payment_reason", "payment_decided_at",
         ]  # fmt: skip
         read_only_fields = fields
+
+    def get_payment_reason(self, page: Assignment) -> str:
+        decided = told(page)
+        return decided.reason if decided else ""
+
+    def get_payment_decided_at(self, page: Assignment) -> datetime | None:
+        decided = told(page)
+        return decided.at if decided else None
 
 
 class TermsSerializer(serializers.Serializer[Terms]):

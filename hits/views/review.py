@@ -231,16 +231,17 @@ def _show(
 
 
 def _choices(assignment: Assignment) -> list[Choice]:
-    failed, shown = assignment.golds_failed or 0, assignment.golds_shown or 0
-    golds = f"{failed} of {shown} golds failed" if failed else "No gold failed"
+    # The rater may read it: how many golds a page has is not told.
+    failed = assignment.golds_failed
+    found = "Some answers were not as expected" if failed else "No answer was found to be wrong"
     return [
         Choice(
             "pay", "not_used", "approved", "Pay, do not use", "1",
-            f"{golds}. The work is paid; its judgments are not used.",
+            f"{found}. The work is paid; its judgments are not used.",
         ),
         Choice(
             "use", "used", "approved", "Pay and use", "2",
-            f"{golds}. Looked at by a reviewer: the judgments are used.",
+            f"{found}. Looked at by a reviewer: the judgments are used.",
         ),
         Choice("refuse", "not_used", "refused", "Refuse payment, do not use", "3", ""),
     ]  # fmt: skip

@@ -106,6 +106,7 @@ studies/<slug:slug>/consent/                           POST   log  404  302  404
 studies/<slug:slug>/withdraw/                          GET    log  404  200  404  404  404  404
 studies/<slug:slug>/withdraw/                          POST   log  404  302  404  404  404  404
 studies/<slug:slug>/next/                              POST   log  404  302  404  404  404  404
+work/                                                  GET    log  200  200  200  200  200  200
 work/<uuid:key>/                                       GET    log  404  200  404  404  404  404
 work/<uuid:key>/done/                                  GET    log  404  200  404  404  404  404
 work/<uuid:key>/save                                   POST   401  404  200  404  404  404  404

@@ -4,15 +4,19 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.db import connection
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 from django.template.loader import render_to_string
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits.models import Account, Assignment, Consent, Invitation, Judgment, Role, Study, User
+from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.open import change_version
+from hits.pipeline.review import decide
 from hits.pipeline.show import page_of
 from hits.pipeline.submit import free_expired
 from tests import making
@@ -254,7 +258,6 @@ def run_out(assignment: Assignment) -> None:
     Assignment.objects.filter(pk=assignment.pk).update(lease_until=over)
 
 
-@pytest.mark.parametrize("is_freed", [False, True])
 def test_pay_time_and_wage_stand_on_home_information_and_page(
     rater: Client, study: Study, assignment: Assignment
 ) -> None:
@@ -266,6 +269,7 @@ def test_pay_time_and_wage_stand_on_home_information_and_page(
         assert terms in rater.get(path).text
 
 
+@pytest.mark.parametrize("is_freed", [False, True])
 def test_home_leads_to_the_answers_of_a_page_whose_time_ran_out(
     rater: Client, late: Assignment, is_freed: bool
 ) -> None:
@@ -504,3 +508,54 @@ def test_who_does_not_rate_is_led_to_their_own_desk(study: Study, role: Role, de
     user = making.user()
     user.memberships.create(study=study, role=role)
     assert logged_in(user).get("/").headers["Location"] == desk
+
+
+def test_own_work_tells_the_decision_on_payment_and_its_reason(
+    rater: Client, study: Study, assignment: Assignment
+) -> None:
+    submit(rater, assignment, making.answers(6))
+    assert "waits for a decision" in rater.get("/work/").text
+    check_submitted()
+    decide(
+        assignment=assignment,
+        by=making.user(),
+        use="not_used",
+        payment="refused",
+        reason="All twenty in nine seconds.",
+    )
+    shown = rater.get("/work/").text
+    assert "refused" in shown
+    assert "All twenty in nine seconds." in shown
+    assert "not used" not in shown
+    assert "not_used" not in shown
+
+
+def test_own_work_decided_by_the_rule_speaks_of_no_gold(
+    rater: Client, assignment: Assignment
+) -> None:
+    submit(rater, assignment, making.truthful(assignment))
+    check_submitted()
+    shown = rater.get("/work/").text
+    assert "Checked by a rule." in shown
+    assert "gold" not in shown
+
+
+def test_own_work_shows_nobody_elses_pages(rater: Client, study: Study) -> None:
+    making.work(study, making.rater(study))
+    assert "You have not submitted a page yet." in rater.get("/work/").text
+
+
+def test_own_work_goes_page_by_page_in_as_many_queries(
+    rater: Client, study: Study, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hits.views.rater.PAGES_LISTED", 2)
+    keys = [str(making.work(study, account).key) for _ in range(3)]
+    with CaptureQueriesContext(connection) as two:
+        newest = rater.get("/work/").text
+    older = re.search(r'href="(\?before=[0-9a-f-]+)"', newest)
+    assert older is not None
+    with CaptureQueriesContext(connection) as one:
+        oldest = rater.get(f"/work/{older[1]}").text
+    assert [key for key in keys if key in newest] == keys[1:]
+    assert [key for key in keys if key in oldest] == keys[:1]
+    assert len(one) == len(two)

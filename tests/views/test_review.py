@@ -117,7 +117,9 @@ def test_the_proposal_for_failed_golds_is_to_pay_and_not_to_use(study: Study, de
     page.refresh_from_db()
     assert (page.use, page.payment) == ("not_used", "approved")
     reasons = set(page.decisions.values_list("reason", flat=True))
-    assert reasons == {"1 of 2 golds failed. The work is paid; its judgments are not used."}
+    assert reasons == {
+        "Some answers were not as expected. The work is paid; its judgments are not used."
+    }
 
 
 def test_units_that_are_not_used_go_out_again_and_the_next_page_opens(
@@ -145,7 +147,7 @@ def test_the_proposals_reason_is_not_written_down_for_another_decision(
     study: Study, desk: Client
 ) -> None:
     page = flagged(study)
-    proposed = "1 of 2 golds failed. The work is paid; its judgments are not used."
+    proposed = "Some answers were not as expected. The work is paid; its judgments are not used."
     decide(desk, page, "use", reason=proposed)
     assert not page.decisions.filter(reason=proposed).exists()
 
