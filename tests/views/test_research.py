@@ -1,4 +1,5 @@
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -88,7 +89,7 @@ def version_fields(client: Client, study: Study) -> dict[str, Any]:
     form = client.get(address(study, "settings/")).context["form"]
     fields = {}
     for bound in form:
-        if bound.value() is not False:
+        if bound.value() not in (False, None):
             fields[bound.name] = bound.value()
     return fields
 
@@ -294,15 +295,39 @@ def test_wrong_settings_are_kept_in_the_form_and_say_what_is_wrong(
     assert answer.status_code == 422
     assert "less than or equal to 200" in text
     assert "A question I typed" in text
-    examples = json.dumps([{"caption": "x"}])
-    text = desk.post(
-        address(study, "settings/"), version_fields(desk, study) | {"wording.examples": examples}
-    ).content.decode()
-    assert "0.answer: Field required" in text
-    text = desk.post(
-        address(study, "settings/"), version_fields(desk, study) | {"wording.examples": "[{"}
-    ).content.decode()
-    assert "Enter a valid JSON." in text
+    assert study.versions.count() == 1
+
+
+def test_settings_are_named_in_words_with_help_and_without_json(study: Study, desk: Client) -> None:
+    text = desk.get(address(study, "settings/")).text
+    assert "Golds to be answered no, on a page" in text
+    assert "Random pairs that no machine proposed. 0 to 20." in text
+    assert "true_negatives" not in re.sub(r'"[^"]*"', "", text)
+    assert "JSON" not in text
+
+
+def test_an_example_is_added_changed_and_left_out_field_by_field(
+    study: Study, desk: Client
+) -> None:
+    assert study.version is not None
+    before = study.version.wording["examples"]
+    new = {"caption": "A red boat.", "answer": "100% NO", "explanation": "It is blue."}
+    fields = version_fields(desk, study)
+    fields |= {f"wording.examples.0.{name}": "" for name in (*new, "image_url")}
+    fields |= {f"wording.examples.4.{name}": value for name, value in new.items()}
+    assert desk.post(address(study, "settings/"), fields).status_code == 302
+    study.refresh_from_db()
+    assert study.version.wording["examples"] == [*before[1:], new | {"image_url": ""}]
+    assert "Example" in desk.get(address(study, "settings/")).context["versions"][0][1]
+
+
+def test_half_an_example_is_refused_beside_what_is_missing(study: Study, desk: Client) -> None:
+    fields = version_fields(desk, study) | {"wording.examples.4.caption": "A red boat."}
+    answer = desk.post(address(study, "settings/"), fields)
+    assert answer.status_code == 422
+    wrong = answer.context["form"].errors
+    assert set(wrong) == {"wording.examples.4.answer", "wording.examples.4.explanation"}
+    assert 'href="#id_wording.examples.4.answer"' in answer.text
     assert study.versions.count() == 1
 
 
