@@ -207,7 +207,7 @@ class Wording(Frozen):
     examples: list[Example] = Field(
         EXAMPLES,
         title="Example",
-        description="Stand in the instructions, in this order.",
+        description="They stand in the instructions, in this order.",
     )
 
 

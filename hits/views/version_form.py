@@ -114,10 +114,14 @@ class VersionForm(forms.Form):
     def wording_fields(self) -> list[forms.BoundField]:
         return self._single("wording")
 
-    def lists(self) -> list[tuple[str, list[Entry]]]:
-        """What there may be any number of: what it is for, and the entries."""
+    def lists(self) -> list[tuple[str, str, list[Entry]]]:
+        """What there may be any number of: what it is, what it is for, and the entries."""
         return [
-            (info.description or "", self._entries(f"{part}.{name}", info, entry))
+            (
+                title_of(name, info),
+                info.description or "",
+                self._entries(f"{part}.{name}", info, entry),
+            )
             for part, name, info, entry in self._list_fields()
         ]
 
