@@ -212,8 +212,9 @@ def _fields(name: str, info: FieldInfo, value: Any) -> Iterator[tuple[str, forms
         for number in range(len(value) + SPARE):
             given = value[number] if number < len(value) else {}
             for inner, each in entry.model_fields.items():
-                field = _text_field(given.get(inner, ""), required=False)
-                yield f"{name}.{number}.{inner}", _named(field, inner, each, given.get(inner, ""))
+                text = given.get(inner, "")
+                field = _named(_text_field(text, required=False), inner, each, text)
+                yield f"{name}.{number}.{inner}", field
     elif isinstance(value, dict) and all(isinstance(each, str) for each in value.values()):
         # The database keeps no order of keys; the protocol's own is the one people know.
         known = info.default if isinstance(info.default, dict) else {}
@@ -228,7 +229,7 @@ def _fields(name: str, info: FieldInfo, value: Any) -> Iterator[tuple[str, forms
 def _named(field: forms.Field, name: str, info: FieldInfo, value: Any) -> forms.Field:
     such_as = f"Such as: {info.examples[0]}" if info.examples else ""
     field.label = title_of(name, info)
-    field.help_text = " ".join(filter(None, [info.description, such_as, field.help_text]))
+    field.help_text = " ".join(filter(None, [info.description, such_as, str(field.help_text)]))
     field.initial = value
     return field
 
