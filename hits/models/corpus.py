@@ -68,7 +68,6 @@ class Image(models.Model):
             models.UniqueConstraint(fields=["corpus", "external_id"], name="image_external_id"),
         ]
         indexes = [
-            models.Index(fields=["corpus", "split"], name="image_split"),
             models.Index(
                 fields=["blob"], condition=models.Q(blob__isnull=False), name="image_blob"
             ),

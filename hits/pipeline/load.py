@@ -37,6 +37,12 @@ FIRST_REFUSALS = 20
 WAIT_SECONDS = 90
 
 _LOCK = "SELECT pg_try_advisory_lock(hashtext('load'), %s)"
+# What plans depend on; the texts would take longer than all of it.
+_ANALYZE = """
+    ANALYZE hits_image (corpus_id, external_id, split, blob_id),
+            hits_caption (corpus_id, image_id, external_id),
+            hits_region (corpus_id, image_id, external_id)
+"""
 _UNLOCK = "SELECT pg_advisory_unlock(hashtext('load'), %s)"
 
 
@@ -242,8 +248,9 @@ class _Loading:
                     if isinstance(found, Refusal):
                         self._refuse(entry.name, found)
                     elif staging.add(file, found, split or guess, bool(guess)):
+                        staging.write()
                         self._tick(BATCH)
-            staging.write()
+            staging.settle()
             self._read_through += 1
         except Bad as bad:
             self._give_up(staging, entry, bad)
@@ -264,7 +271,7 @@ class _Loading:
         self.report.regions = staging.merge(REGIONS, tick)
         if self.report.changed_anything:
             with connection.cursor() as cursor:
-                cursor.execute("ANALYZE hits_image, hits_caption, hits_region")
+                cursor.execute(_ANALYZE)
 
     def _tick(self, more: int) -> None:
         self._done += more

@@ -1,13 +1,13 @@
 """Open: a draft study with its proposals becomes units, golds and a first version."""
 
-import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
+import orjson
 from django.db import connection, transaction
 from django.db.models import Count
 from django.utils import timezone
@@ -25,11 +25,11 @@ from hits.models import (
     Unit,
     User,
 )
-from hits.pipeline.copying import NULL, cell, copy_lines
+from hits.pipeline.copying import NULL, CopyBehind, cells
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused
 from hits.protocol import Protocol, protocol
-from hits.records import Candidate, Query, UnitDraft
+from hits.records import Candidate, Json, Query, UnitDraft
 
 INFORMATION = (
     "You are asked to judge pairs of an image and a text. Your answers are stored under a number, "
@@ -165,14 +165,13 @@ def _make_units(study: Study, proposals: list[Proposal], tell: Tell) -> dict[str
         raise Refused("Choose proposals of one direction and one split; another is another study.")
     kind = protocol(study.protocol)
     settings = kind.settings_model.model_validate(study.version.settings)
-    drafts = kind.units(
-        _queries(proposals, tell), _targets(proposals[0]), settings, Random(study.seed)
-    )
-    if _some_images_have_no_file(study.corpus_id):
-        drafts = _showable(kind, drafts)
-    if earlier := list(study.continues.values_list("pk", flat=True)):
-        drafts = _not_asked_before(earlier, drafts)
-    return _store(study, study.version.judgments_wanted, drafts)
+    with CopyBehind() as copies, _Queries(proposals, copies, tell) as queries:
+        drafts = kind.units(queries, _targets(proposals[0]), settings, Random(study.seed))
+        if _some_images_have_no_file(study.corpus_id):
+            drafts = _showable(kind, drafts, copies)
+        if earlier := list(study.continues.values_list("pk", flat=True)):
+            drafts = _not_asked_before(earlier, drafts, copies)
+        return _Storing(study, queries, copies).store(drafts)
 
 
 def _targets(proposal: Proposal) -> list[int]:
@@ -183,30 +182,61 @@ def _targets(proposal: Proposal) -> list[int]:
     return list(items.filter(corpus=proposal.corpus).order_by("pk").values_list("pk", flat=True))
 
 
-def _queries(proposals: list[Proposal], tell: Tell) -> Iterator[Query]:
-    """The queries one by one, each with its candidates by all machines."""
-    direction = proposals[0].direction
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT query_id, proposal_id, target_id, rank, score FROM hits_candidate
-            WHERE proposal_id = ANY (%s) ORDER BY query_id, proposal_id, rank
-            """,
-            [[proposal.pk for proposal in proposals]],
+class _Queries:
+    """The queries one by one, each with its candidates by all machines.
+
+    They are read in batches, and ahead of their use where that is asked for: the connection that
+    they are read from stores units meanwhile.
+    """
+
+    def __init__(self, proposals: list[Proposal], copies: CopyBehind, tell: Tell) -> None:
+        self._direction = proposals[0].direction
+        self._copies = copies
+        self._tell = tell
+        self._read: deque[Query] = deque()
+        self._done = 0
+        self._cursor = connection.chunked_cursor()
+        self._cursor.execute(_CANDIDATES, [[proposal.pk for proposal in proposals]])
+        self._by_query = (
+            (query_id, tuple([Candidate._make(row[1:]) for row in rows]))
+            for query_id, rows in groupby(self._cursor, key=itemgetter(0))
         )
-        by_query = (
-            (query_id, tuple([Candidate(*row[1:]) for row in rows]))
-            for query_id, rows in groupby(cursor, key=itemgetter(0))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._copies.wait()
+        self._cursor.close()
+
+    def __iter__(self) -> Iterator[Query]:
+        return self
+
+    def __next__(self) -> Query:
+        if not self._read:
+            self._copies.wait()
+            self.read_ahead()
+            if not self._read:
+                raise StopIteration
+        return self._read.popleft()
+
+    def read_ahead(self) -> None:
+        if len(self._read) >= BATCH:
+            return
+        batch = list(islice(self._by_query, BATCH))
+        originals = _originals(self._direction, [query_id for query_id, _ in batch])
+        self._read.extend(
+            Query(query_id, self._direction, candidates, tuple(originals.get(query_id, ())))
+            for query_id, candidates in batch
         )
-        done = 0
-        for batch in _batches(by_query):
-            originals = _originals(direction, [query_id for query_id, _ in batch])
-            for query_id, candidates in batch:
-                yield Query(query_id, direction, candidates, tuple(originals.get(query_id, ())))
-            done += len(batch)
-            tell(done)
+        self._done += len(batch)
+        self._tell(self._done)
 
 
+_CANDIDATES = """
+    SELECT query_id, proposal_id, target_id, rank, score FROM hits_candidate
+    WHERE proposal_id = ANY (%s) ORDER BY query_id, proposal_id, rank
+"""
 _ORIGINALS = {
     "i2t": "SELECT image_id, id FROM hits_caption WHERE image_id = ANY (%s) ORDER BY id",
     "t2i": "SELECT id, image_id FROM hits_caption WHERE id = ANY (%s)",
@@ -226,9 +256,12 @@ def _some_images_have_no_file(corpus_id: int) -> bool:
     return Image.objects.filter(corpus=corpus_id, blob__isnull=True).exists()
 
 
-def _showable(kind: Protocol[Any, Any], drafts: Iterator[UnitDraft]) -> Iterator[UnitDraft]:
+def _showable(
+    kind: Protocol[Any, Any], drafts: Iterator[UnitDraft], copies: CopyBehind
+) -> Iterator[UnitDraft]:
     """Units whose images have files: nobody can judge the others."""
     for batch in _batches(drafts):
+        copies.wait()
         wanted = {pk for draft in batch for pk in kind.items(draft.payload)[0]}
         there = set(
             Image.objects.filter(pk__in=wanted, blob__isnull=False).values_list("pk", flat=True)
@@ -236,8 +269,11 @@ def _showable(kind: Protocol[Any, Any], drafts: Iterator[UnitDraft]) -> Iterator
         yield from (draft for draft in batch if there.issuperset(kind.items(draft.payload)[0]))
 
 
-def _not_asked_before(earlier: list[int], drafts: Iterator[UnitDraft]) -> Iterator[UnitDraft]:
+def _not_asked_before(
+    earlier: list[int], drafts: Iterator[UnitDraft], copies: CopyBehind
+) -> Iterator[UnitDraft]:
     for batch in _batches(drafts):
+        copies.wait()
         keys = [draft.key for draft in batch]
         asked = set(
             Unit.objects.filter(study__in=earlier, key__in=keys, gold__isnull=True).values_list(
@@ -252,38 +288,57 @@ def _batches(items: Iterator[T], size: int = BATCH) -> Iterator[list[T]]:
         yield batch
 
 
-_as_json = json.JSONEncoder().encode
 _UNIT = ["id", "study_id", "key", "pool", "payload", "gold", "order_key", "wanted"]
 _SOURCE = ["unit_id", "proposal_id", "rank", "score"]
 _IDS = "SELECT nextval('hits_unit_id_seq'::regclass) FROM generate_series(1, %s)"
 
 
-def _store(study: Study, wanted: int, drafts: Iterator[UnitDraft]) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    # Making drafts reads from the same connection, so COPY takes them batch by batch.
-    for batch in _batches(drafts):
-        units = list(zip(_new_ids(len(batch)), batch, strict=True))
-        copy_lines("hits_unit", _UNIT, (_unit_line(study, wanted, *unit) for unit in units))
-        copy_lines("hits_unitsource", _SOURCE, (line for unit in units for line in _sources(*unit)))
-        counts.update(draft.pool for draft in batch)
-    return dict(sorted(counts.items()))
+class _Storing:
+    """Units by COPY, each batch while the next is made."""
+
+    def __init__(self, study: Study, queries: _Queries, copies: CopyBehind) -> None:
+        assert study.version is not None
+        self._study = study
+        self._wanted = study.version.judgments_wanted
+        self._queries = queries
+        self._copies = copies
+
+    def store(self, drafts: Iterator[UnitDraft]) -> dict[str, int]:
+        counts: Counter[str] = Counter()
+        ids = _new_ids()
+        for batch in _batches(drafts):
+            lines = list(map(self._line, ids, batch))
+            sources = list(chain.from_iterable(map(_sources, ids, batch)))
+            counts.update([draft.pool for draft in batch])
+            self._copies.wait()
+            self._queries.read_ahead()
+            ids = _new_ids()
+            self._copies.start("hits_unit", _UNIT, lines)
+            self._copies.start("hits_unitsource", _SOURCE, sources)
+        return dict(sorted(counts.items()))
+
+    def _line(self, unit_id: int, draft: UnitDraft) -> str:
+        key, pool, payload, gold, _ = draft
+        known = NULL if gold is None else cells(_as_json(gold))
+        return (
+            f"{unit_id}\t{self._study.pk}\t{cells(key, pool, _as_json(payload))}\t{known}\t"
+            f"{ring_position(self._study.seed, key)}\t{self._wanted}\n"
+        )
 
 
-def _new_ids(count: int) -> list[int]:
+def _as_json(value: Json) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _new_ids() -> list[int]:
+    """For a whole batch; numbers that the last one leaves over are never used."""
     with connection.cursor() as cursor:
-        cursor.execute(_IDS, [count])
+        cursor.execute(_IDS, [BATCH])
         return [number for (number,) in cursor.fetchall()]
 
 
-def _unit_line(study: Study, wanted: int, unit_id: int, draft: UnitDraft) -> str:
-    gold = NULL if draft.gold is None else cell(_as_json(draft.gold))
-    return (
-        f"{unit_id}\t{study.pk}\t{cell(draft.key)}\t{cell(draft.pool)}\t"
-        f"{cell(_as_json(draft.payload))}\t{gold}\t{ring_position(study.seed, draft.key)}\t"
-        f"{wanted}\n"
-    )
-
-
-def _sources(unit_id: int, draft: UnitDraft) -> Iterator[str]:
-    for source in draft.sources:
-        yield f"{unit_id}\t{source.proposal_id}\t{source.rank}\t{source.score}\n"
+def _sources(unit_id: int, draft: UnitDraft) -> list[str]:
+    return [
+        f"{unit_id}\t{proposal_id}\t{rank}\t{score}\n"
+        for proposal_id, _, rank, score in draft.sources
+    ]

@@ -237,21 +237,21 @@ class Matching(Protocol[Settings, Wording]):
         for query in queries:
             ranked = _by_target(query.candidates)
             best = {
-                target: min(source.rank for source in found) for target, found in ranked.items()
+                target: min([source.rank for source in found]) for target, found in ranked.items()
             }
-            golds = [
-                *_true_positives(query, best, settings),
-                *_true_negatives(query, best, targets, settings, random),
-            ]
-            yield from golds
-            taken = {gold.key for gold in golds}
+            taken = set()
+            if settings.golds_a_query:
+                for gold in _golds(query, best, targets, settings, random):
+                    taken.add(gold.key)
+                    yield gold
             for target, sources in ranked.items():
                 if best[target] > settings.fill_depth:
                     continue
                 payload = _pair(query, target)
-                if _key(payload) not in taken:
+                key = _key(payload)
+                if key not in taken:
                     pool = CANDIDATE if best[target] <= settings.judged_depth else FILL
-                    yield UnitDraft(_key(payload), pool, payload, sources=tuple(sources))
+                    yield UnitDraft(key, pool, payload, None, tuple(sources))
 
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         return [payload["image"]], [payload["caption"]]
@@ -382,6 +382,17 @@ def _by_target(candidates: Iterable[Candidate]) -> dict[int, list[Candidate]]:
 def _gold(query: Query, target: int, pool: str, *, positive: bool) -> UnitDraft:
     payload = _pair(query, target)
     return UnitDraft(_key(payload), pool, payload, gold={"positive": positive})
+
+
+def _golds(
+    query: Query,
+    best: Mapping[int, int],
+    targets: Sequence[int],
+    settings: Settings,
+    random: Random,
+) -> Iterator[UnitDraft]:
+    yield from _true_positives(query, best, settings)
+    yield from _true_negatives(query, best, targets, settings, random)
 
 
 def _true_positives(
