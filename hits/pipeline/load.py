@@ -30,6 +30,7 @@ from hits.importers.sources import (
 from hits.importers.zips import ZipSource
 from hits.models import Corpus
 from hits.pipeline.attaching import attach
+from hits.pipeline.copying import analyze
 from hits.pipeline.errors import Refused
 from hits.pipeline.staging import BATCH, CAPTIONS, REGIONS, Count, Staging
 
@@ -37,12 +38,6 @@ FIRST_REFUSALS = 20
 WAIT_SECONDS = 90
 
 _LOCK = "SELECT pg_try_advisory_lock(hashtext('load'), %s)"
-# What plans depend on; the texts would take longer than all of it.
-_ANALYZE = """
-    ANALYZE hits_image (corpus_id, external_id, split, blob_id),
-            hits_caption (corpus_id, image_id, external_id),
-            hits_region (corpus_id, image_id, external_id)
-"""
 _UNLOCK = "SELECT pg_advisory_unlock(hashtext('load'), %s)"
 
 
@@ -270,8 +265,7 @@ class _Loading:
         self.report.captions = staging.merge(CAPTIONS, tick)
         self.report.regions = staging.merge(REGIONS, tick)
         if self.report.changed_anything:
-            with connection.cursor() as cursor:
-                cursor.execute(_ANALYZE)
+            analyze("hits_image, hits_caption, hits_region")
 
     def _tick(self, more: int) -> None:
         self._done += more

@@ -1,8 +1,8 @@
 """Open: a draft study with its proposals becomes units, golds and a first version."""
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from itertools import chain, groupby, islice
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby, islice
 from operator import itemgetter
 from random import Random
 from typing import Any, Self, TypeVar
@@ -25,7 +25,7 @@ from hits.models import (
     Unit,
     User,
 )
-from hits.pipeline.copying import NULL, CopyBehind, cells
+from hits.pipeline.copying import NULL, CopyBehind, analyze, cells
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused
 from hits.protocol import Protocol, protocol
@@ -44,7 +44,9 @@ VERSIONED = (
 )  # fmt: skip
 Tell = Callable[[int], None]
 T = TypeVar("T")
-BATCH = 5000
+Row = tuple[Any, ...]
+BATCH = 2500
+ROWS = 5000
 
 
 @transaction.atomic
@@ -136,9 +138,8 @@ def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int
     if not counts.get("candidate"):
         raise Refused("The proposals gave no unit to judge: do the images have files?")
     Study.objects.filter(pk=locked.pk).update(state=Study.State.OPEN, opened_at=timezone.now())
-    with connection.cursor() as cursor:
-        # What plans depend on; the payloads would take longer than all of it.
-        cursor.execute("ANALYZE hits_unit (study_id, key, pool, order_key, is_open)")
+    # What plans depend on; the payloads would take longer than all of it.
+    analyze("hits_unit (study_id, key, pool, order_key, is_open)")
     study.refresh_from_db()
     return counts
 
@@ -182,74 +183,82 @@ def _targets(proposal: Proposal) -> list[int]:
     return list(items.filter(corpus=proposal.corpus).order_by("pk").values_list("pk", flat=True))
 
 
+# A query's original targets come first, without a proposal.
+_ROWS = {
+    "i2t": "SELECT image_id, NULL::bigint, id, NULL::smallint, NULL::float8 FROM hits_caption"
+    " WHERE image_id IN",
+    "t2i": "SELECT id, NULL::bigint, image_id, NULL::smallint, NULL::float8 FROM hits_caption"
+    " WHERE id IN",
+}
+_QUERIES = """
+    SELECT query_id, proposal_id, target_id, rank, score FROM hits_candidate
+    WHERE proposal_id = ANY (%(proposals)s)
+    UNION ALL
+    {} (SELECT query_id FROM hits_candidate WHERE proposal_id = ANY (%(proposals)s))
+    ORDER BY query_id, proposal_id NULLS FIRST, rank, target_id
+"""
+_query_of = itemgetter(0)
+
+
 class _Queries:
     """The queries one by one, each with its candidates by all machines.
 
-    They are read in batches, and ahead of their use where that is asked for: the connection that
-    they are read from stores units meanwhile.
+    Their rows are read in batches, and ahead of their use where that is asked for: the connection
+    that they are read from stores units meanwhile.
     """
 
     def __init__(self, proposals: list[Proposal], copies: CopyBehind, tell: Tell) -> None:
         self._direction = proposals[0].direction
         self._copies = copies
         self._tell = tell
-        self._read: deque[Query] = deque()
+        self._rows: list[Row] = []
+        self._started: list[Row] = []
         self._done = 0
         self._cursor = connection.chunked_cursor()
-        self._cursor.execute(_CANDIDATES, [[proposal.pk for proposal in proposals]])
-        self._by_query = (
-            (query_id, tuple([Candidate._make(row[1:]) for row in rows]))
-            for query_id, rows in groupby(self._cursor, key=itemgetter(0))
-        )
+        statement = _QUERIES.format(_ROWS[self._direction])
+        self._cursor.execute(statement, {"proposals": [proposal.pk for proposal in proposals]})
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._copies.wait()
         self._cursor.close()
 
     def __iter__(self) -> Iterator[Query]:
-        return self
+        while rows := self._take():
+            for query_id, group in groupby(rows, key=_query_of):
+                yield _query(query_id, self._direction, group)
+                self._done += 1
+            self._tell(self._done)
 
-    def __next__(self) -> Query:
-        if not self._read:
+    def _take(self) -> list[Row]:
+        if not self._rows:
             self._copies.wait()
             self.read_ahead()
-            if not self._read:
-                raise StopIteration
-        return self._read.popleft()
+        rows, self._rows = self._rows, []
+        return rows
 
     def read_ahead(self) -> None:
-        if len(self._read) >= BATCH:
-            return
-        batch = list(islice(self._by_query, BATCH))
-        originals = _originals(self._direction, [query_id for query_id, _ in batch])
-        self._read.extend(
-            Query(query_id, self._direction, candidates, tuple(originals.get(query_id, ())))
-            for query_id, candidates in batch
-        )
-        self._done += len(batch)
-        self._tell(self._done)
+        """The rows of some whole queries: of the last one, more may be to come."""
+        while not self._rows and (more := self._cursor.fetchmany(ROWS)):
+            rows = self._started + more
+            last = rows[-1][0]
+            end = len(rows)
+            while end and rows[end - 1][0] == last:
+                end -= 1
+            self._rows, self._started = rows[:end], rows[end:]
+        if not self._rows:
+            self._rows, self._started = self._started, []
 
 
-_CANDIDATES = """
-    SELECT query_id, proposal_id, target_id, rank, score FROM hits_candidate
-    WHERE proposal_id = ANY (%s) ORDER BY query_id, proposal_id, rank
-"""
-_ORIGINALS = {
-    "i2t": "SELECT image_id, id FROM hits_caption WHERE image_id = ANY (%s) ORDER BY id",
-    "t2i": "SELECT id, image_id FROM hits_caption WHERE id = ANY (%s)",
-}
-
-
-def _originals(direction: str, query_ids: list[int]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_ORIGINALS[direction], [query_ids])
-        for query_id, target_id in cursor.fetchall():
-            found.setdefault(query_id, []).append(target_id)
-    return found
+def _query(query_id: int, direction: str, rows: Iterable[Row]) -> Query:
+    originals, candidates = [], []
+    for _, proposal_id, target_id, rank, score in rows:
+        if proposal_id is None:
+            originals.append(target_id)
+        else:
+            candidates.append(Candidate(proposal_id, target_id, rank, score))
+    return Query(query_id, direction, tuple(candidates), tuple(originals))
 
 
 def _some_images_have_no_file(corpus_id: int) -> bool:
@@ -306,10 +315,16 @@ class _Storing:
     def store(self, drafts: Iterator[UnitDraft]) -> dict[str, int]:
         counts: Counter[str] = Counter()
         ids = _new_ids()
-        for batch in _batches(drafts):
-            lines = list(map(self._line, ids, batch))
-            sources = list(chain.from_iterable(map(_sources, ids, batch)))
-            counts.update([draft.pool for draft in batch])
+        while True:
+            lines, sources, pools = [], [], []
+            # Drafts are dropped one by one: kept, they would be looked through for garbage.
+            for unit_id, draft in zip(ids, drafts, strict=False):
+                lines.append(self._line(unit_id, draft))
+                sources += _sources(unit_id, draft)
+                pools.append(draft.pool)
+            if not lines:
+                break
+            counts.update(pools)
             self._copies.wait()
             self._queries.read_ahead()
             ids = _new_ids()

@@ -15,9 +15,9 @@ from hits.importers.records import (
     RegionRecord,
     shown,
 )
-from hits.pipeline.copying import NULL, CopyBehind, cells
+from hits.pipeline.copying import NULL, CopyBehind, analyze, cells
 
-BATCH = 10_000
+BATCH = 4_000
 MERGE_BATCH = 50_000
 Row = list[Any]
 
@@ -286,7 +286,7 @@ class Staging:
         self._refuse_changed_images(tick)
         with connection.cursor() as cursor:
             cursor.execute(_WHOLE_IMAGES)
-            cursor.execute("ANALYZE load_image_whole")
+        analyze("load_image_whole")
         whole = self._last("load_image_whole")
         count = Count()
         for batch in self._batches(whole, tick):
@@ -306,8 +306,7 @@ class Staging:
         last, count = self._last(stage.table), Count()
         if not last:
             return count
-        with connection.cursor() as cursor:
-            cursor.execute(f"ANALYZE {stage.table} (n)")
+        analyze(f"{stage.table} (n)")
         # Looking for a row under each id takes longer than storing one, so that it is left out
         # where there can be none.
         add = _add_new(stage) if self._answer(_all_are_new(stage)) else _add(stage)
@@ -358,8 +357,7 @@ class Staging:
             self._refuse(file, Refusal(stage.kind, place, id_, "conflict", detail))
 
     def _refuse_changed_images(self, tick: Tick) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE load_image (n, external_id, refused)")
+        analyze("load_image (n, external_id, refused)")
         for batch in self._batches(self._last("load_image"), tick):
             for file, place, id_, what, kept, said in self._refused(_REFUSE_CHANGED_IMAGES, batch):
                 detail = f"The {what} is kept as {shown(kept)}; here it is {shown(said)}."
