@@ -25,7 +25,7 @@ from hits.models import (
     Unit,
     User,
 )
-from hits.pipeline.copying import NULL, CopyBehind, analyze, cells
+from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused
 from hits.protocol import Protocol, protocol
@@ -166,7 +166,8 @@ def _make_units(study: Study, proposals: list[Proposal], tell: Tell) -> dict[str
         raise Refused("Choose proposals of one direction and one split; another is another study.")
     kind = protocol(study.protocol)
     settings = kind.settings_model.model_validate(study.version.settings)
-    with CopyBehind() as copies, _Queries(proposals, copies, tell) as queries:
+    copies = CopyBehind()
+    with _Queries(proposals, copies, tell) as queries, copies:
         drafts = kind.units(queries, _targets(proposals[0]), settings, Random(study.seed))
         if _some_images_have_no_file(study.corpus_id):
             drafts = _showable(kind, drafts, copies)
@@ -299,7 +300,6 @@ def _batches(items: Iterator[T], size: int = BATCH) -> Iterator[list[T]]:
 
 _UNIT = ["id", "study_id", "key", "pool", "payload", "gold", "order_key", "wanted"]
 _SOURCE = ["unit_id", "proposal_id", "rank", "score"]
-_IDS = "SELECT nextval('hits_unit_id_seq'::regclass) FROM generate_series(1, %s)"
 
 
 class _Storing:
@@ -314,11 +314,12 @@ class _Storing:
 
     def store(self, drafts: Iterator[UnitDraft]) -> dict[str, int]:
         counts: Counter[str] = Counter()
-        ids = _new_ids()
+        ids = new_ids("hits_unit", BATCH)
         while True:
             lines, sources, pools = [], [], []
             # Drafts are dropped one by one: kept, they would be looked through for garbage.
-            for unit_id, draft in zip(ids, drafts, strict=False):
+            for draft in islice(drafts, BATCH):
+                unit_id = ids.pop()
                 lines.append(self._line(unit_id, draft))
                 sources += _sources(unit_id, draft)
                 pools.append(draft.pool)
@@ -327,7 +328,7 @@ class _Storing:
             counts.update(pools)
             self._copies.wait()
             self._queries.read_ahead()
-            ids = _new_ids()
+            ids = new_ids("hits_unit", len(lines)) + ids
             self._copies.start("hits_unit", _UNIT, lines)
             self._copies.start("hits_unitsource", _SOURCE, sources)
         return dict(sorted(counts.items()))
@@ -343,13 +344,6 @@ class _Storing:
 
 def _as_json(value: Json) -> str:
     return orjson.dumps(value).decode()
-
-
-def _new_ids() -> list[int]:
-    """For a whole batch; numbers that the last one leaves over are never used."""
-    with connection.cursor() as cursor:
-        cursor.execute(_IDS, [BATCH])
-        return [number for (number,) in cursor.fetchall()]
 
 
 def _sources(unit_id: int, draft: UnitDraft) -> list[str]:

@@ -67,7 +67,7 @@ def keep_originals(
     proposal = _begun(corpus, machine, direction, split, depth, query_sample, seed)
     if proposal.finished_at is not None:
         return proposal
-    values = {
+    values: dict[str, int | str | None] = {
         "proposal": proposal.pk,
         "corpus": corpus.pk,
         "split": split,

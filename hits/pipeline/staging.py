@@ -17,7 +17,7 @@ from hits.importers.records import (
 )
 from hits.pipeline.copying import NULL, CopyBehind, analyze, cells
 
-BATCH = 4_000
+BATCH = 10_000
 MERGE_BATCH = 50_000
 Row = list[Any]
 
@@ -259,16 +259,17 @@ class Staging:
             lines.append(_region_line(file, record))
         return len(lines) >= BATCH
 
-    def write(self) -> None:
+    def write(self, tick: Tick) -> None:
         """Batches are stored while the next is read, and all of them when `settle` is back."""
         self._copies.wait()
+        tick()
         for stage, lines in self._waiting.items():
             if lines:
                 self._copies.start(stage.table, stage.columns, lines)
                 lines.clear()
 
-    def settle(self) -> None:
-        self.write()
+    def settle(self, tick: Tick) -> None:
+        self.write(tick)
         self._copies.wait()
 
     def forget(self, file: int) -> None:
@@ -409,7 +410,4 @@ def _caption_line(file: int, record: CaptionRecord) -> str:
 
 def _region_line(file: int, record: RegionRecord) -> str:
     place, id_, image_id, category, x, y, width, height, area = record
-    return (
-        f"{file}\t{cells(place, id_, image_id, category)}\t"
-        f"{x}\t{y}\t{width}\t{height}\t{area}\n"
-    )
+    return f"{file}\t{cells(place, id_, image_id, category)}\t{x}\t{y}\t{width}\t{height}\t{area}\n"
