@@ -185,7 +185,7 @@ def _targets(proposal: Proposal) -> list[int]:
 
 
 # A query's original targets come first, without a proposal.
-_ROWS = {
+_ORIGINALS = {
     "i2t": "SELECT image_id, NULL::bigint, id, NULL::smallint, NULL::float8 FROM hits_caption"
     " WHERE image_id IN",
     "t2i": "SELECT id, NULL::bigint, image_id, NULL::smallint, NULL::float8 FROM hits_caption"
@@ -216,7 +216,7 @@ class _Queries:
         self._started: list[Row] = []
         self._done = 0
         self._cursor = connection.chunked_cursor()
-        statement = _QUERIES.format(_ROWS[self._direction])
+        statement = _QUERIES.format(_ORIGINALS[self._direction])
         self._cursor.execute(statement, {"proposals": [proposal.pk for proposal in proposals]})
 
     def __enter__(self) -> Self:
