@@ -37,6 +37,12 @@ class Environment:
     def names(self, name: str, default: str = "") -> list[str]:
         return [part.strip() for part in self.text(name, default).split(",") if part.strip()]
 
+    def pairs(self, name: str) -> dict[str, str]:
+        parts = [part.partition("=") for part in self.names(name)]
+        if not all(key and value for key, _, value in parts):
+            raise ImproperlyConfigured(f"{name} must be name=value, separated by commas.")
+        return {key.strip(): value.strip() for key, _, value in parts}
+
     def debug(self) -> bool:
         debug = self.flag("DEBUG")
         if debug and self.is_production:
