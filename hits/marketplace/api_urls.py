@@ -1,3 +1,5 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from hits.marketplace.api import requester_api
+
+urlpatterns = [path("", requester_api)]

@@ -21,3 +21,16 @@ def insufficient_funds() -> RequestError:
         "InsufficientFunds",
         "This Requester has insufficient funds in their account to complete this transaction.",
     )
+
+
+def wrong_state(thing: str, *allowed: str) -> RequestError:
+    return RequestError(
+        f"Invalid{thing}State",
+        f"This operation can be called with a status of: {','.join(allowed)}",
+    )
+
+
+def already_processed(token: str) -> RequestError:
+    return RequestError(
+        "DuplicateRequest", f'The idempotency token "{token}" has already been processed.'
+    )

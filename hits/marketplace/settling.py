@@ -6,13 +6,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.marketplace import deciding, events, states
+from hits.marketplace import deciding, events, states, telling
 from hits.marketplace.models import HIT, Assignment
 
 
 def settle_due() -> None:
     """Assignments past their time are abandoned, HITs past theirs expire, work that nobody
-    decided on is approved, and old HITs are disposed of."""
+    decided on is approved, old HITs are disposed of, and what could not be told is told."""
     now = timezone.now()
     accepted = Assignment.objects.filter(status=Assignment.Status.ACCEPTED, deadline__lte=now)
     _each(accepted.values_list("hit_id", flat=True), _abandon)
@@ -28,6 +28,7 @@ def settle_due() -> None:
         alive.filter(dispose_at__lte=now, pending=0, submitted=0).values_list("id", flat=True),
         _dispose,
     )
+    telling.tell_due()
 
 
 def _each(

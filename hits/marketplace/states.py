@@ -19,7 +19,11 @@ _STATE = ["status", "pending", "submitted", "completed", "has_expired", "max_ass
 
 
 def locked(pk: int) -> HIT:
-    return HIT.objects.select_for_update(of=("self",)).select_related("hit_type").get(pk=pk)
+    return (
+        HIT.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("hit_type")
+        .get(pk=pk)
+    )
 
 
 def move(assignment: Assignment, to: Assignment.Status, **changes: object) -> None:
@@ -59,10 +63,11 @@ def is_over(hit: HIT) -> bool:
     return hit.has_expired or hit.expires_at <= timezone.now()
 
 
-def expire(hit: HIT) -> None:
+def expire(hit: HIT, *, is_news: bool = True) -> None:
     hit.has_expired = True
     refresh(hit)
-    events.note("HITExpired", hit)
+    if is_news:
+        events.note("HITExpired", hit)
 
 
 def dispose(hit: HIT) -> None:

@@ -1,3 +1,8 @@
 from django.urls import include, path
 
-urlpatterns = [path("", include("hits.marketplace.site.urls"))]
+from hits.marketplace.signing import certificate
+
+urlpatterns = [
+    path("SimpleNotificationService-<int:key>.pem", certificate, name="signing-certificate"),
+    path("", include("hits.marketplace.site.urls")),
+]
