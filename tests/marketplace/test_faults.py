@@ -114,4 +114,4 @@ def test_faults_are_listed_and_cleared() -> None:
     assert not Fault.objects.exists()
     for wrong in ({"count": 0}, {"count": None, "share": 2.0}, {"operation": "MakeTea"}):
         with pytest.raises(CommandError):
-            fault("throttle", **wrong)  # type: ignore[arg-type]
+            fault("throttle", **wrong)

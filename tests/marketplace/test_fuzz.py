@@ -118,7 +118,7 @@ def assert_answered(operation: str, status: int, answer: Any) -> None:
         assert answer["Message"]
 
 
-def fuzzed(examples: int) -> Any:
+def fuzzed(examples: int) -> settings:
     return settings(
         max_examples=examples,
         deadline=None,

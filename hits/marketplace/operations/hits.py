@@ -153,7 +153,7 @@ def update_expiration_for_hit(requester: Requester, given: Given) -> dict[str, A
 def delete_hit(requester: Requester, given: Given) -> dict[str, Any]:
     hit = finding.own_hit_locked(requester, given["HITId"])
     if hit.status not in {Status.REVIEWABLE, Status.REVIEWING}:
-        raise wrong_state("HIT", "Reviewing", "Reviewable")
+        raise wrong_state("HIT", hit.status, "Reviewing", "Reviewable")
     if hit.submitted:
         raise RequestError(
             "InvalidHITState",
@@ -169,7 +169,7 @@ def update_hit_review_status(requester: Requester, given: Given) -> dict[str, An
     if given.get("Revert", False):
         before, after = after, before
     if hit.status != before:
-        raise wrong_state("HIT", before)
+        raise wrong_state("HIT", hit.status, before)
     hit.status = after
     hit.save(update_fields=["status"])
     return {}
@@ -189,7 +189,9 @@ def update_hit_type_of_hit(requester: Requester, given: Given) -> dict[str, Any]
 
 def _refuse_disposed(hit: HIT) -> None:
     if hit.status == Status.DISPOSED:
-        raise wrong_state("HIT", "Assignable", "Unassignable", "Reviewable", "Reviewing")
+        raise wrong_state(
+            "HIT", hit.status, "Assignable", "Unassignable", "Reviewable", "Reviewing"
+        )
 
 
 OPERATIONS = {
