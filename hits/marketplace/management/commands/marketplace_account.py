@@ -32,10 +32,11 @@ class Command(BaseCommand):
     def _requester(self, name: str, balance: str) -> None:
         try:
             amount = Decimal(balance).quantize(Decimal("0.01"))
+            is_sensible = 0 < amount < 10**9
         except InvalidOperation:
-            raise CommandError(f"{balance} is not an amount.") from None
-        if not 0 < amount < 10**9:
-            raise CommandError("The balance must be above 0 and below a billion.")
+            is_sensible = False
+        if not is_sensible:
+            raise CommandError("The balance must be an amount above 0 and below a billion.")
         opened = open_requester(
             name=name,
             access_key="AKIA" + secrets.token_hex(8).upper(),
