@@ -65,7 +65,6 @@ def _new_hit(requester: Requester, given: Given, kind: HITType) -> HIT:
         frame_height=question.frame_height,
         annotation=limits.text(given, "RequesterAnnotation", at_most=255),
         max_assignments=assignments,
-        initial_assignments=assignments,
         expires_at=expires_at,
         dispose_at=expires_at + states.AFTERLIFE,
     )
