@@ -104,7 +104,7 @@ def test_when_somebody_else_is_confirmed_the_units_of_an_invented_claim_go_out_a
     Claim.objects.update(reserves=False)
     selling.do_page(hit)
     reconcile(publication)
-    page = Assignment.objects.get(pk=false.assignment_id)
+    page = Assignment.objects.get(claim=false)
     assert (page.use, page.payment) == ("not_used", "pending")
     assert set(page.slots.filter(unit__gold__isnull=True).values_list("state", flat=True)) == {
         "not_used"
@@ -120,7 +120,7 @@ def test_units_of_a_page_that_was_never_handed_over_go_out_again_when_its_hit_is
     hit = selling.live_hit(publication)
     claim = invented(hit)
     reconcile(publication)
-    page = Assignment.objects.get(pk=claim.assignment_id)
+    page = Assignment.objects.get(claim=claim)
     assert page.use == "pending"
     over(hit)
     reconcile(publication)
@@ -134,7 +134,7 @@ def test_a_page_handed_over_in_the_last_moment_is_waited_for(publication: Public
     claim = invented(hit)
     Hit.objects.filter(pk=hit.pk).update(expires_at=timezone.now() - timedelta(minutes=59))
     reconcile(publication)
-    page = Assignment.objects.get(pk=claim.assignment_id)
+    page = Assignment.objects.get(claim=claim)
     assert page.use == "pending"
 
 
@@ -173,7 +173,7 @@ def test_what_the_marketplace_approved_by_itself_is_seen(publication: Publicatio
     reconcile(publication)
     claim.refresh_from_db()
     assert claim.theirs == "approved"
-    page = Assignment.objects.get(pk=claim.assignment_id)
+    page = Assignment.objects.get(claim=claim)
     assert (page.payment, page.use) == ("approved", "pending")
     decide(
         assignment=page,
