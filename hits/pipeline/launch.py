@@ -24,10 +24,10 @@ from hits.channels.contract import (
     Ticket,
 )
 from hits.models import Account, Claim, Exclusion, Hit, Intent, Publication, Qualification, Study
-from hits.pipeline import ledger
+from hits.pipeline import jobs, ledger
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.jobs import Progress
-from hits.pipeline.publish import address_of
+from hits.pipeline.publish import QUEUE, address_of
 from hits.records import Json
 
 # A marketplace that does nothing for so long is left alone; the sweeper comes back to it.
@@ -119,8 +119,11 @@ class _Runner:
             self._settle(self._intend(Publish(terms), f"publication-{self.publication.pk}"))
             self.publication.refresh_from_db()
         if self.channel.sends_events:
-            order = Subscribe(self.publication.hit_type_id)
-            self._settle(self._intend(order, f"subscribe-{self.publication.pk}"))
+            # Hints are welcome, but no launch waits for them.
+            self._intend(
+                Subscribe(self.publication.hit_type_id), f"subscribe-{self.publication.pk}"
+            )
+            jobs.ask_once(kind="settle", arguments={}, queue=QUEUE)
 
     def _intend(self, order: Publish | Subscribe, token: str) -> Intent:
         return ledger.intend(

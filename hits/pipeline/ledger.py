@@ -29,7 +29,7 @@ log = structlog.get_logger()
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 300.0
 # Made only by a launch, which a person can stop.
-OF_A_LAUNCH = frozenset({"publication", "ticket", "qualification", "subscribe"})
+OF_A_LAUNCH = frozenset({"publication", "ticket", "qualification"})
 # A token is trusted for a little less long than it is remembered.
 MARGIN = timedelta(hours=1)
 

@@ -353,17 +353,7 @@ def estimate(
     cost = asked.cost(pages=pages, reward=reward)
     seconds = pace_of(study).median_seconds if study.version is not None else None
     hourly = reward * 3600 / Decimal(str(seconds)) if seconds else None
-    warnings = []
-    balance = None
-    try:
-        balance = asked.balance()
-    except NoAnswer as silence:
-        warnings.append(f"The marketplace {channel} does not answer: {silence}")
-    if balance is not None and balance < cost.total:
-        warnings.append(
-            f"The account at {channel} has ${balance:,.2f}: "
-            f"${cost.total - balance:,.2f} are missing."
-        )
+    balance, warnings = _balance_of(asked, cost.total)
     if least_wage is not None and hourly is not None and hourly < least_wage:
         warnings.append(
             f"An hour earns ${hourly:,.2f} at the pace seen so far, less than ${least_wage:,.2f}."
@@ -379,3 +369,14 @@ def estimate(
         balance=balance,
         warning=" ".join(warnings),
     )
+
+
+def _balance_of(asked: Channel, needed: Decimal) -> tuple[Decimal | None, list[str]]:
+    try:
+        balance = asked.balance()
+    except NoAnswer as silence:
+        return None, [f"The marketplace {asked.name} does not answer: {silence}"]
+    if balance is None or balance >= needed:
+        return balance, []
+    missing = f"${needed - balance:,.2f} are missing."
+    return balance, [f"The account at {asked.name} has ${balance:,.2f}: {missing}"]
