@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from os.path import commonprefix
+from random import Random
 from typing import Any
 
-from hits.models import Assignment
+from hits.models import Assignment, Study
 from hits.pipeline.statements import rows
 from hits.pipeline.submit import by_question
 from hits.protocol import Protocol, protocol
@@ -19,6 +21,19 @@ _IMAGES = """
     SELECT i.id, b.sha256, b.width, b.height
     FROM hits_image i JOIN hits_blob b ON b.sha256 = i.blob_id WHERE i.id = ANY (%(ids)s)
 """
+# Units here and there in the order of their keys: an index has that order, it is the same at every
+# time, and neighbours in it look alike.
+_ENDS = "SELECT min(key), max(key) FROM hits_unit WHERE study_id = %(study)s"
+_SPECIMEN = """
+    SELECT DISTINCT ON (u.key) u.key, u.payload
+    FROM unnest(%(starts)s::text[]) AS starts (start)
+    CROSS JOIN LATERAL (
+        SELECT key, payload FROM hits_unit
+        WHERE study_id = %(study)s AND pool = %(pool)s AND gold IS NULL AND NOT excluded
+          AND key >= start
+        ORDER BY key LIMIT %(each)s) u
+    ORDER BY u.key
+"""
 _CAPTIONS = "SELECT id, text FROM hits_caption WHERE id = ANY (%(ids)s)"
 
 
@@ -28,7 +43,8 @@ def page_of(
     fields: Fields | None = None,
     errors: Mapping[str, str] | None = None,
 ) -> Page:
-    """The page with what was saved so far, or with `fields` as they came and their errors."""
+    """The page with what was saved so far, or with `fields` as they came and their errors. A page
+    without slots shows the study's specimen."""
     version = assignment.version
     study = assignment.study
     kind = protocol(study.protocol)
@@ -37,7 +53,7 @@ def page_of(
     slots = [
         (position, shown and json.loads(shown), json.loads(payload))
         for position, shown, payload in rows(_SLOTS, {"assignment": assignment.pk})
-    ]
+    ] or _specimen(study, kind, settings, Random(assignment.seed))
     items = items_of(kind, [payload for _, _, payload in slots])
     filled = by_question(assignment.draft if fields is None else fields)
     wrong = by_question(errors or {})
@@ -64,6 +80,35 @@ def page_of(
         saved_at=assignment.saved_at,
         is_open=assignment.state in {"open", "expired"},
     )
+
+
+def _specimen(
+    study: Study, kind: Protocol[Any, Any], settings: Any, random: Random
+) -> list[tuple[int, Json | None, Json]]:
+    """Questions like those of a page, and as many: the same units for everybody, no golds."""
+    composition = kind.composition(settings)
+    size = sum(composition.values())
+    payloads = _units_here_and_there(study, next(iter(composition)), size)
+    return [
+        (position, kind.arrange(payload, random), payload)
+        for position, payload in enumerate(payloads, 1)
+    ]
+
+
+def _units_here_and_there(study: Study, pool: str, count: int) -> list[Json]:
+    ((first, last),) = rows(_ENDS, {"study": study.pk})
+    if first is None:
+        return []
+    chance = Random(study.seed)
+    same = commonprefix([first, last])
+    starts = [f"{same}{chance.randrange(1000):03}" for _ in range(count)]
+    values = {"study": study.pk, "pool": pool}
+    found = dict(rows(_SPECIMEN, values | {"starts": starts, "each": 1}))
+    if len(found) < count:
+        found |= dict(rows(_SPECIMEN, values | {"starts": [first], "each": count}))
+    keys = sorted(found)
+    chance.shuffle(keys)
+    return [json.loads(found[key]) for key in keys[:count]]
 
 
 def items_of(kind: Protocol[Any, Any], payloads: Iterable[Json]) -> Items:
