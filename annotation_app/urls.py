@@ -11,6 +11,7 @@ urlpatterns = [
     path("images/<sha256:sha256>", public.image, name="image"),
     path("admin/", admin.site.urls),
     path("api/", include("hits.api.urls")),
+    path("hit/", include("hits.views.urls_worker")),
     path("", include("hits.views.urls_rater")),
     path("", include("hits.views.urls_review")),
     path("", include("hits.views.urls_research")),

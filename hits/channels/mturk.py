@@ -64,7 +64,7 @@ class MTurk:
     def admit(self, query: Mapping[str, str]) -> Entry:
         ref, hit_id = query.get("assignmentId", ""), query.get("hitId", "")
         worker = query.get("workerId", "")
-        is_preview = ref == PREVIEW
+        is_preview = ref in {"", PREVIEW}
         if is_preview:
             return Entry(worker="", ref="", hit_id=hit_id, is_preview=True, is_verified=False)
         if not all(_ID.fullmatch(part) for part in (ref, hit_id, worker)):

@@ -18,7 +18,6 @@ from hits.models import Assignment, Claim, Consent, Hit, Study
 from hits.pipeline import people, submit
 from hits.pipeline.draw import AGREE_FIRST, draw_for_ticket
 from hits.pipeline.errors import Closed, NotAllowed, PipelineError, Refused, Stale
-from hits.pipeline.passes import Pass
 from hits.pipeline.review import record
 from hits.pipeline.show import page_of
 from hits.records import Fields, Page, Receipt, Saved
@@ -50,10 +49,6 @@ def duration_of(hit: Hit) -> timedelta:
     return timedelta(seconds=hit.publication.terms["duration"])
 
 
-def hit_by_key(key: object) -> Hit | None:
-    return Hit.objects.select_related("publication__study__version").filter(key=key).first()
-
-
 def check(*, hit: Hit, entry: Entry) -> None:
     """Refuse what no marketplace sends for this HIT."""
     if hit.hit_id and entry.hit_id and entry.hit_id != hit.hit_id:
@@ -73,20 +68,6 @@ def find(*, hit: Hit, entry: Entry) -> Claim | None:
             account__external_id=entry.worker,
         )
         .select_related("account", "assignment__study", "assignment__version")
-        .first()
-    )
-
-
-def claim_of(held: Pass) -> Claim | None:
-    """The claim that a pass is for."""
-    return (
-        Claim.objects.filter(
-            hit__key=held.hit_key,
-            ref=held.ref,
-            account__channel=held.channel,
-            account__external_id=held.worker,
-        )
-        .select_related("account", "hit__publication", "assignment__study", "assignment__version")
         .first()
     )
 
@@ -173,6 +154,9 @@ def hand_in(*, claim: Claim, fields: Fields) -> Receipt:
 
 def note_hand_over(claim: Claim) -> None:
     """The browser is about to post the page to the marketplace."""
+    page = claim.assignment
+    if page is not None and page.state != Assignment.State.SUBMITTED:
+        return
     now = timezone.now()
     Claim.objects.filter(pk=claim.pk, handed_over_at__isnull=True).update(
         handed_over_at=now, seen_at=now

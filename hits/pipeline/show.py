@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from os.path import commonprefix
 from random import Random
 from typing import Any
 
@@ -11,6 +10,9 @@ from hits.pipeline.statements import rows
 from hits.pipeline.submit import by_question
 from hits.protocol import Protocol, protocol
 from hits.records import Fields, ImageShown, Items, Json, Page, Question
+
+# Neighbours in the order of keys look alike, so a specimen has units that lie apart.
+APART = 50
 
 _SLOTS = """
     SELECT s.position, s.shown, u.payload
@@ -21,18 +23,11 @@ _IMAGES = """
     SELECT i.id, b.sha256, b.width, b.height
     FROM hits_image i JOIN hits_blob b ON b.sha256 = i.blob_id WHERE i.id = ANY (%(ids)s)
 """
-# Units here and there in the order of their keys: an index has that order, it is the same at every
-# time, and neighbours in it look alike.
-_ENDS = "SELECT min(key), max(key) FROM hits_unit WHERE study_id = %(study)s"
+# By their keys, for which there is an index: the same units at every time.
 _SPECIMEN = """
-    SELECT DISTINCT ON (u.key) u.key, u.payload
-    FROM unnest(%(starts)s::text[]) AS starts (start)
-    CROSS JOIN LATERAL (
-        SELECT key, payload FROM hits_unit
-        WHERE study_id = %(study)s AND pool = %(pool)s AND gold IS NULL AND NOT excluded
-          AND key >= start
-        ORDER BY key LIMIT %(each)s) u
-    ORDER BY u.key
+    SELECT payload FROM hits_unit
+    WHERE study_id = %(study)s AND pool = %(pool)s AND gold IS NULL AND NOT excluded
+    ORDER BY key LIMIT %(count)s
 """
 _CAPTIONS = "SELECT id, text FROM hits_caption WHERE id = ANY (%(ids)s)"
 
@@ -88,27 +83,13 @@ def _specimen(
     """Questions like those of a page, and as many: the same units for everybody, no golds."""
     composition = kind.composition(settings)
     size = sum(composition.values())
-    payloads = _units_here_and_there(study, next(iter(composition)), size)
+    pool = next(iter(composition))
+    values = {"study": study.pk, "pool": pool, "count": size * APART}
+    found = [json.loads(payload) for (payload,) in rows(_SPECIMEN, values)]
     return [
         (position, kind.arrange(payload, random), payload)
-        for position, payload in enumerate(payloads, 1)
+        for position, payload in enumerate(found[:: max(1, len(found) // size)][:size], 1)
     ]
-
-
-def _units_here_and_there(study: Study, pool: str, count: int) -> list[Json]:
-    ((first, last),) = rows(_ENDS, {"study": study.pk})
-    if first is None:
-        return []
-    chance = Random(study.seed)
-    same = commonprefix([first, last])
-    starts = [f"{same}{chance.randrange(1000):03}" for _ in range(count)]
-    values = {"study": study.pk, "pool": pool}
-    found = dict(rows(_SPECIMEN, values | {"starts": starts, "each": 1}))
-    if len(found) < count:
-        found |= dict(rows(_SPECIMEN, values | {"starts": [first], "each": count}))
-    keys = sorted(found)
-    chance.shuffle(keys)
-    return [json.loads(found[key]) for key in keys[:count]]
 
 
 def items_of(kind: Protocol[Any, Any], payloads: Iterable[Json]) -> Items:

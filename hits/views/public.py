@@ -33,7 +33,7 @@ def image(request: HttpRequest, sha256: str) -> HttpResponse | FileResponse:
     response = FileResponse(blobs.path_of(sha256).open("rb"), content_type=blob.content_type)
     response.headers["Cache-Control"] = FOR_EVER
     response.headers["ETag"] = f'"{sha256}"'
-    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox; frame-ancestors 'none'"
     return response
 
 
