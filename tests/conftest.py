@@ -4,6 +4,15 @@ import pytest
 from django.conf import LazySettings
 from django.core.cache import cache
 
+LOCAL = {
+    "kind": "mturk",
+    "region": "us-east-1",
+    "url": "http://market.example",
+    "submit": "http://market.example",
+    "access_key": "KEY",
+    "secret_key": "SECRET",
+}
+
 
 @pytest.fixture(autouse=True)
 def _plain_static_files(settings: LazySettings) -> None:
@@ -12,6 +21,11 @@ def _plain_static_files(settings: LazySettings) -> None:
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     }
+
+
+@pytest.fixture(autouse=True)
+def _a_marketplace(settings: LazySettings) -> None:
+    settings.CHANNELS = {"local": LOCAL}
 
 
 @pytest.fixture(autouse=True)

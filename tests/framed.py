@@ -2,14 +2,16 @@
 
 import re
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.test import Client
+from django.utils import timezone
 
 from hits.channels.contract import Entry
 from hits.models import Assignment, Claim, Hit
+from hits.pipeline.passes import write_pass
 from hits.pipeline.publish import address_of
 from tests import making
 
@@ -21,6 +23,15 @@ def entry(hit: Hit, worker: str = "WORKER1", ref: str = "ASSIGNMENT1") -> Entry:
     return Entry(worker, ref, hit.hit_id, is_preview=False, is_verified=False)
 
 
+def token(hit: Hit, worker: str = "WORKER1", ref: str = "ASSIGNMENT1") -> str:
+    until = timezone.now() + timedelta(hours=1)
+    return write_pass(hit=hit, entry=entry(hit, worker, ref), until=until)
+
+
+def signed_key(hit: Hit) -> str:
+    return address_of(hit).rstrip("/").rpartition("/")[2]
+
+
 @dataclass
 class Worker:
     hit: Hit
@@ -30,7 +41,7 @@ class Worker:
 
     @property
     def path(self) -> str:
-        return address_of(self.hit).removeprefix(settings.SITE_URL)
+        return f"/hit/{signed_key(self.hit)}/"
 
     @property
     def query(self) -> dict[str, str]:

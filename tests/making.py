@@ -183,16 +183,6 @@ TERMS = Terms(
 )
 
 
-LOCAL = {
-    "kind": "mturk",
-    "region": "us-east-1",
-    "url": "http://market.example",
-    "submit": "http://market.example",
-    "access_key": "KEY",
-    "secret_key": "SECRET",
-}
-
-
 def hit(of: Study, publication: Publication | None = None, channel: str = "local") -> Hit:
     """A HIT that is live at a marketplace."""
     publication = publication or Publication.objects.create(

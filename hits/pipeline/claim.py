@@ -39,9 +39,7 @@ def specimen(study: Study) -> Page:
     """A page as everybody may see it before they accept. Nothing is reserved and stored."""
     assert study.version is not None
     return page_of(
-        Assignment(
-            study=study, version=study.version, seed=study.seed, lease_until=timezone.now()
-        )
+        Assignment(study=study, version=study.version, seed=study.seed, lease_until=timezone.now())
     )
 
 
@@ -77,6 +75,14 @@ def has_page(claim: Claim) -> bool:
     return page is not None and page.state != Assignment.State.RETURNED
 
 
+def is_over(claim: Claim) -> bool:
+    """Nothing is left to do: answered here, or handed in at the marketplace without a page."""
+    page = claim.assignment
+    if page is None:
+        return claim.theirs != Claim.Theirs.UNKNOWN
+    return page.state == Assignment.State.SUBMITTED
+
+
 def has_agreed(*, hit: Hit, entry: Entry) -> bool:
     study = hit.publication.study
     assert study.version is not None
@@ -92,7 +98,7 @@ def has_agreed(*, hit: Hit, entry: Entry) -> bool:
 def claim(*, hit: Hit, entry: Entry) -> Claim:
     """The claim of somebody who agreed to the study's information, with its page."""
     found = find(hit=hit, entry=entry)
-    if found is not None and has_page(found):
+    if found is not None and (has_page(found) or is_over(found)):
         note_seen(found)
         return found
     if not has_agreed(hit=hit, entry=entry):

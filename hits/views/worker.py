@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import wraps
 from typing import Any
-from urllib.parse import urlsplit
 
 import structlog
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -23,7 +22,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from hits.channels import configured
 from hits.channels.contract import Channel, Entry, Refusal
-from hits.models import Assignment, Claim, Hit, Publication
+from hits.models import Claim, Hit, Publication
 from hits.pipeline import claim as claims
 from hits.pipeline.errors import Closed, Incomplete, NotAllowed, Refused
 from hits.pipeline.overview import pace_of
@@ -45,7 +44,7 @@ log = structlog.get_logger("claims")
 PASS_OUTLIVES_PAGE = timedelta(days=1)
 PAGES_TO_KNOW_THE_TIME = 5
 FIRST = "first"
-NO_PASS = "This page has been open for too long. Load it again: what was saved is safe."
+OPEN_TOO_LONG = "This page has been open for too long. Load it again: what was saved is safe."
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +129,9 @@ def _next_step(visit: Visit, entry: Entry) -> HttpResponse:
     if visit.publication.compensates_id is not None:
         return _hand_over(visit, entry, claims.enter(hit=visit.hit, entry=entry))
     found = claims.claim(hit=visit.hit, entry=entry)
-    assert found.assignment is not None
-    if found.assignment.state == Assignment.State.SUBMITTED:
+    if claims.is_over(found):
         return _hand_over(visit, entry, found)
+    assert found.assignment is not None
     return _page(visit, entry, page_of(found.assignment))
 
 
@@ -141,7 +140,7 @@ def _next_step(visit: Visit, entry: Entry) -> HttpResponse:
 def agree(visit: Visit) -> HttpResponse:
     entry = visit.entry_by_pass()
     if entry is None:
-        return _say(NO_PASS, status=403)
+        return _say(OPEN_TOO_LONG, status=403)
     try:
         claims.agree(hit=visit.hit, entry=entry)
     except claims.TooMany as refusal:
@@ -156,7 +155,7 @@ def agree(visit: Visit) -> HttpResponse:
 def save(visit: Visit) -> JsonResponse:
     found = _claim_by_pass(visit)
     if found is None:
-        return refuse(401, "pass", NO_PASS)
+        return refuse(401, "pass", OPEN_TOO_LONG)
 
     def keep(fields: Fields, revision: int) -> Saved:
         return claims.save(claim=found, fields=fields, revision=revision)
@@ -170,7 +169,7 @@ def submit(visit: Visit) -> HttpResponse:
     found = _claim_by_pass(visit)
     in_json = wants_json(visit.request)
     if found is None:
-        return refuse(401, "pass", NO_PASS) if in_json else _say(NO_PASS, status=403)
+        return refuse(401, "pass", OPEN_TOO_LONG) if in_json else _say(OPEN_TOO_LONG, status=403)
     fields = fields_of(visit.request)
     try:
         receipt = claims.hand_in(claim=found, fields=fields)
@@ -192,7 +191,7 @@ def submit(visit: Visit) -> HttpResponse:
 def handed_over(visit: Visit) -> HttpResponse:
     found = _claim_by_pass(visit)
     if found is None:
-        return refuse(401, "pass", NO_PASS)
+        return refuse(401, "pass", OPEN_TOO_LONG)
     claims.note_hand_over(found)
     return HttpResponse(status=204)
 
@@ -204,9 +203,9 @@ def _claim_by_pass(visit: Visit) -> Claim | None:
 
 def _note_foreign_submit(visit: Visit) -> None:
     """Pages go where our own record says; an address that says otherwise was tampered with."""
-    given = urlsplit(visit.request.GET.get("turkSubmitTo", ""))
-    if given.netloc and f"{given.scheme}://{given.netloc}" != visit.channel.submit_origin:
-        log.warning("foreign submit address", hit=visit.hit.pk, given=given.netloc[:100])
+    given = visit.request.GET.get("turkSubmitTo", "").rstrip("/")
+    if given and given != visit.channel.submit_origin:
+        log.warning("foreign submit address", hit=visit.hit.pk, given=given[:100])
 
 
 def _preview(visit: Visit) -> HttpResponse:

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 from django.db import connection
 from django.utils import timezone
 
@@ -18,11 +17,6 @@ from tests.framed import Worker
 
 pytestmark = pytest.mark.django_db
 QUESTIONS = 6
-
-
-@pytest.fixture(autouse=True)
-def _marketplace(settings: LazySettings) -> None:
-    settings.CHANNELS = {"local": making.LOCAL}
 
 
 @pytest.fixture
@@ -173,7 +167,7 @@ class TestSubmitting:
         token = worker.accept().token()
         fields = making.truthful(worker.page)
         first = worker.fetch("submit", token, **fields)
-        again = worker.fetch("submit", token, **{name: "no" for name in fields})
+        again = worker.fetch("submit", token, **dict.fromkeys(fields, "no"))
         assert again.json() == first.json()
         assert Judgment.objects.filter(answer__choice="yes").count() == QUESTIONS - 1
 
@@ -267,7 +261,9 @@ class TestWhoeverAccepted:
         assert worker.page.draft["q1-choice"] == ["yes"]
         assert "externalSubmit" in worker.open().content.decode()
 
-    def test_hands_a_hit_over_that_pays_for_earlier_work(self, worker: Worker, study: Study) -> None:
+    def test_hands_a_hit_over_that_pays_for_earlier_work(
+        self, worker: Worker, study: Study
+    ) -> None:
         worker.accept().do()
         publication = making.hit(study).publication
         publication.compensates = worker.claim
