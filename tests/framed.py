@@ -76,12 +76,12 @@ class Worker:
         assert found is not None
         return found[1]
 
-    def post(self, what: str, token: str | None = None, **fields: Any) -> Any:
+    def post(self, what: str, token: str | None = None, /, **fields: Any) -> Any:
         """As a form without script posts it."""
         fields = {"token": self.token() if token is None else token, **fields}
         return self.client.post(f"{self.path}{what}?{urlencode(self.query)}", fields)
 
-    def fetch(self, what: str, token: str | None = None, **fields: Any) -> Any:
+    def fetch(self, what: str, token: str | None = None, /, **fields: Any) -> Any:
         """As the page's script posts it."""
         bearer = f"Bearer {self.token() if token is None else token}"
         return self.client.post(

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.channels.contract import Entry
@@ -184,12 +185,7 @@ def _refuse_a_crowd(hit: Hit, now: datetime) -> None:
 
 def _place_can_be_had(hit: Hit, now: datetime) -> bool:
     """Whether nobody has the place, or whoever has it went away and could be parted from it."""
-    holder = (
-        Claim.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("assignment")
-        .filter(hit=hit, reserves=True)
-        .first()
-    )
+    holder = _lock(hit.claims.filter(reserves=True))
     if holder is None:
         return True
     if holder.confirmed_at is not None or not _is_gone(holder, now):
@@ -227,15 +223,20 @@ def _take_units_from(page: Assignment) -> bool:
     return True
 
 
+def _lock(claims: QuerySet[Claim]) -> Claim | None:
+    """Read by a statement of its own: one that waited for the lock would see no page that was
+    made in the meantime."""
+    pk = claims.select_for_update(no_key=True).values_list("pk", flat=True).first()
+    related = ["account", "assignment__study", "assignment__version"]
+    found = Claim.objects.select_related(*related, "hit__publication__study__version")
+    return found.filter(pk=pk).first()
+
+
 @transaction.atomic
 def _give_page(entered: Claim) -> Claim:
     """A page for a claim, once: whoever asks for it at the same time waits here."""
-    claim = (
-        Claim.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("account", "assignment__study", "assignment__version")
-        .select_related("hit__publication__study__version")
-        .get(pk=entered.pk)
-    )
+    claim = _lock(Claim.objects.filter(pk=entered.pk))
+    assert claim is not None
     if has_page(claim):
         return claim
     lease_until = claim.opened_at + duration_of(claim.hit)

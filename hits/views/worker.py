@@ -62,8 +62,9 @@ class Visit:
 
     def url(self, name: str) -> str:
         """An address of this HIT, with what the marketplace added to it."""
-        query = self.request.GET.urlencode()
-        return f"{reverse(name, args=[self.signed_key])}?{query}"
+        query = self.request.GET.copy()
+        query.pop(FIRST, None)
+        return f"{reverse(name, args=[self.signed_key])}?{query.urlencode()}"
 
     def entry_by_pass(self) -> Entry | None:
         kind, _, text = self.request.headers.get("Authorization", "").partition(" ")
