@@ -24,6 +24,7 @@ from hits.channels import configured
 from hits.channels.contract import Channel, Entry, Refusal
 from hits.models import Claim, Hit, Publication
 from hits.pipeline import claim as claims
+from hits.pipeline import people
 from hits.pipeline.errors import Closed, Incomplete, NotAllowed, Refused
 from hits.pipeline.overview import pace_of
 from hits.pipeline.passes import read_pass, write_pass
@@ -197,6 +198,16 @@ def handed_over(visit: Visit) -> HttpResponse:
     return HttpResponse(status=204)
 
 
+@require_POST
+@_for_a_hit
+def withdraw(visit: Visit) -> HttpResponse:
+    found = _claim_by_pass(visit)
+    if found is None:
+        return _say(OPEN_TOO_LONG, status=403)
+    people.withdraw(study=visit.publication.study, account=found.account)
+    return _say("You have withdrawn. What you had not submitted is not used.", status=200)
+
+
 def _claim_by_pass(visit: Visit) -> Claim | None:
     entry = visit.entry_by_pass()
     return None if entry is None else claims.find(hit=visit.hit, entry=entry)
@@ -243,6 +254,7 @@ def _page(
         "save_url": visit.url("hit_save"),
         "submit_url": visit.url("hit_submit"),
         "leave_url": visit.url("hit"),
+        "withdraw_url": visit.url("hit_withdraw"),
     }
     return HttpResponse(render_to_string("work/worker.html", context), status=status)
 

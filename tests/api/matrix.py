@@ -116,6 +116,7 @@ hit/<str:signed_key>/agree                             POST   302  302  302  302
 hit/<str:signed_key>/save                              POST   200  200  200  200  200  200  200
 hit/<str:signed_key>/submit                            POST   422  422  422  422  422  422  422
 hit/<str:signed_key>/handed-over                       POST   204  204  204  204  204  204  204
+hit/<str:signed_key>/withdraw                          POST   200  200  200  200  200  200  200
 hit/<path:anything>                                    GET    404  404  404  404  404  404  404
 hit/<path:anything>                                    POST   404  404  404  404  404  404  404
 

@@ -146,5 +146,6 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
         ("hit/<str:signed_key>/save", "POST"): {"token": framed.token(world.hit), "revision": "0"},
         ("hit/<str:signed_key>/submit", "POST"): {"token": framed.token(world.hit)},
         ("hit/<str:signed_key>/handed-over", "POST"): {"token": framed.token(world.hit)},
+        ("hit/<str:signed_key>/withdraw", "POST"): {"token": framed.token(world.hit)},
     }
     return sent.get((path, method), {})

@@ -19,6 +19,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from hits.models import Assignment, Claim, Hit, Judgment, Study
 from hits.pipeline.publish import address_of
+from hits.pipeline.submit import submit
 from tests import making
 from tests.browser.conftest import ARGUMENTS, chromium_path
 from tests.browser.host import Host, hosting
@@ -147,7 +148,7 @@ def test_from_the_preview_to_the_hand_over_without_a_cookie(
     dialogs: list[str] = []
     context.on("request", lambda request: requests.append(request))
     page, frame = show(context, host, previewed(hit))
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", lambda dialog: dialogs.append(dialog.message))
     expect(frame.get_by_text("This is a preview.")).to_be_visible()
     expect(frame.locator(".question")).to_have_count(QUESTIONS)
     expect(frame.locator("#q1 input").first).to_be_disabled()
@@ -335,7 +336,7 @@ def test_no_page_in_the_frame_has_an_obstacle(
 
 def finish(claim: Claim) -> None:
     assert claim.assignment is not None
-    making.submit(
+    submit(
         assignment_key=claim.assignment.key,
         account=claim.account,
         fields=making.truthful(claim.assignment),

@@ -43,7 +43,7 @@ class TestPreview:
     def test_it_shows_all_questions_of_a_specimen_disabled(self, worker: Worker) -> None:
         shown = worker.preview().content.decode()
         assert shown.count('class="question"') == QUESTIONS
-        assert '<fieldset class="part" disabled>' in shown
+        assert "<fieldset disabled>" in shown
         assert "<button" not in shown.replace("data-action", "").split("<fieldset", 1)[1]
 
     def test_it_says_what_the_study_is_about_and_what_it_pays(
@@ -240,6 +240,22 @@ class TestSubmitting:
         Assignment.objects.update(state="returned")
         refused = worker.fetch("submit", token, **fields)
         assert (refused.status_code, refused.json()["error"]) == (409, "closed")
+
+
+class TestWithdrawing:
+    def test_what_is_open_is_given_up_and_agreeing_again_is_asked_for(self, worker: Worker) -> None:
+        token = worker.accept().token()
+        assert "You have withdrawn." in text(worker.post("withdraw", token))
+        assert worker.page.state == Assignment.State.RETURNED
+        assert not Unit.objects.filter(held__gt=0).exists()
+        assert "I agree and start" in text(worker.open())
+
+    def test_what_was_submitted_stays(self, worker: Worker) -> None:
+        token = worker.accept().token()
+        worker.do()
+        worker.post("withdraw", token)
+        assert worker.page.state == Assignment.State.SUBMITTED
+        assert Slot.objects.filter(state="counted").count() == QUESTIONS
 
 
 class TestWhoeverAccepted:

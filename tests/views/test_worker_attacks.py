@@ -19,7 +19,7 @@ from tests.framed import Worker
 
 pytestmark = pytest.mark.django_db
 QUESTIONS = 6
-SENT = ["agree", "save", "submit", "handed-over"]
+SENT = ["agree", "save", "submit", "handed-over", "withdraw"]
 
 
 @pytest.fixture
