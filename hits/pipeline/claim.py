@@ -226,10 +226,12 @@ def _take_units_from(page: Assignment) -> bool:
 def _lock(claims: QuerySet[Claim]) -> Claim | None:
     """Read by a statement of its own: one that waited for the lock would see no page that was
     made in the meantime."""
-    pk = claims.select_for_update(no_key=True).values_list("pk", flat=True).first()
-    related = ["account", "assignment__study", "assignment__version"]
-    found = Claim.objects.select_related(*related, "hit__publication__study__version")
-    return found.filter(pk=pk).first()
+    locked = claims.select_for_update(no_key=True).values_list("pk", flat=True).first()
+    if locked is None:
+        return None
+    return Claim.objects.select_related(
+        "account", "assignment__study", "assignment__version", "hit__publication__study__version"
+    ).get(pk=locked)
 
 
 @transaction.atomic
