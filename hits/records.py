@@ -82,6 +82,7 @@ class Page:
     form: Mapping[str, list[Option]]
     questions: list[Question]
     pay: str
+    terms: str
     lease_until: datetime
     revision: int
     saved_at: datetime | None

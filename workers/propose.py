@@ -68,9 +68,12 @@ def _machine(
     corpus: Corpus, kind: str, train_split: str, say: Any
 ) -> tuple[encoders.Encoder, Machine]:
     """The machine as it was learned on this corpus before, or learned now."""
+    try:
+        encoder = encoders.create(kind, kind)
+    except encoders.UnknownMachine as unknown:
+        raise Refused(str(unknown)) from None
     folder = Path(settings.DATA_DIR) / "machines" / corpus.slug
     folder.mkdir(parents=True, exist_ok=True)
-    encoder = encoders.create(kind, kind)
     learned_from = Caption.objects.filter(corpus=corpus, image__split=train_split)
     path = folder / f"{kind}-{encoder.version}-{train_split}-{learned_from.count()}.npz"
     if path.exists():

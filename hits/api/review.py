@@ -81,7 +81,7 @@ class ReviewDecide(APIView):
 def _evidence(assignment: Assignment) -> dict[str, object]:
     gathered = {
         "page": assignment,
-        "worker": evidence.worker_of(assignment),
+        "person": evidence.track_record(assignment),
         "answers": evidence.answers_of(assignment),
         "decisions": evidence.decisions_on(assignment).select_related("assignment"),
         "last_decision": review.last_decision(assignment),

@@ -3,18 +3,18 @@ from typing import Any
 from rest_framework import serializers
 
 from hits.models import Assignment, Decision
-from hits.pipeline.evidence import Answered, Worker
+from hits.pipeline.evidence import Answered, TrackRecord
 
 
 class QueuedSerializer(serializers.ModelSerializer[Assignment]):
-    """A page in the queue. The worker is a number here, never a name."""
+    """A page in the queue. The person is a number here, never a name."""
 
-    worker = serializers.IntegerField(source="person_id", read_only=True)
+    person = serializers.IntegerField(source="person_id", read_only=True)
 
     class Meta:
         model = Assignment
         fields = [
-            "key", "worker", "submitted_at", "is_late", "golds_shown", "golds_failed", "use",
+            "key", "person", "submitted_at", "is_late", "golds_shown", "golds_failed", "use",
             "payment",
         ]  # fmt: skip
         read_only_fields = fields
@@ -48,7 +48,7 @@ class AnsweredSerializer(serializers.Serializer[Answered]):
     passed = serializers.BooleanField(allow_null=True)
 
 
-class WorkerSerializer(serializers.Serializer[Worker]):
+class TrackRecordSerializer(serializers.Serializer[TrackRecord]):
     number = serializers.IntegerField()
     pages = serializers.IntegerField()
     golds_shown = serializers.IntegerField()
@@ -62,7 +62,7 @@ class WorkerSerializer(serializers.Serializer[Worker]):
 
 class EvidenceSerializer(serializers.Serializer[Any]):
     page = QueuedSerializer()
-    worker = WorkerSerializer()
+    person = TrackRecordSerializer()
     answers = AnsweredSerializer(many=True)
     decisions = DecisionSerializer(many=True)
     last_decision = serializers.IntegerField(allow_null=True)

@@ -99,12 +99,19 @@ def has_agreed(*, hit: Hit, entry: Entry) -> bool:
 def claim(*, hit: Hit, entry: Entry) -> Claim:
     """The claim of somebody who agreed to the study's information, with its page."""
     found = find(hit=hit, entry=entry)
-    if found is not None and (has_page(found) or is_over(found)):
+    if found is not None and (is_over(found) or _may_go_on(found)):
         note_seen(found)
         return found
     if not has_agreed(hit=hit, entry=entry):
         raise NotAllowed(AGREE_FIRST)
     return _give_page(enter(hit=hit, entry=entry))
+
+
+def _may_go_on(claim: Claim) -> bool:
+    page = claim.assignment
+    if page is not None and page.state == Assignment.State.EXPIRED:
+        return submit.has_consent(page.pk)
+    return has_page(claim)
 
 
 def agree(*, hit: Hit, entry: Entry) -> Claim:

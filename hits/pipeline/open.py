@@ -9,6 +9,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from django.db import connection, transaction
+from django.db.models import Count
 from django.utils import timezone
 from pydantic import ValidationError
 
@@ -36,6 +37,10 @@ INFORMATION = (
     "withdraw your consent; pages that you have not submitted are then given back."
 )
 
+VERSIONED = (
+    "settings", "wording", "information", "judgments_wanted", "lease_minutes", "pay",
+    "expected_minutes",
+)  # fmt: skip
 Tell = Callable[[int], None]
 T = TypeVar("T")
 BATCH = 5000
@@ -55,6 +60,7 @@ def create_study(
     judgments_wanted: int = 1,
     lease_minutes: int = 60,
     pay: str = "0",
+    expected_minutes: int = 0,
     seed: int = 0,
 ) -> Study:
     study = Study.objects.create(
@@ -70,6 +76,7 @@ def create_study(
         judgments_wanted=judgments_wanted,
         lease_minutes=lease_minutes,
         pay=pay,
+        expected_minutes=expected_minutes,
     )
     return study
 
@@ -83,9 +90,8 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
     before = locked.version
     kind = protocol(locked.protocol)
     values = {name: value for name, value in changes.items() if value is not None}
-    fields = ["settings", "wording", "information", "judgments_wanted", "lease_minutes", "pay"]
     if before is not None:
-        values = {name: getattr(before, name) for name in fields} | values
+        values = {name: getattr(before, name) for name in VERSIONED} | values
     try:
         values["settings"] = kind.settings_model.model_validate(
             values.get("settings", {})
@@ -104,8 +110,12 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
         created_by=by,
         **values,
     )
-    Study.objects.filter(pk=locked.pk).update(version=version)
-    study.version = version
+    asks_the_same = before is not None and all(
+        getattr(before, part) == values[part] for part in ("settings", "wording")
+    )
+    page_seconds = locked.page_seconds if asks_the_same else None
+    Study.objects.filter(pk=locked.pk).update(version=version, page_seconds=page_seconds)
+    study.version, study.page_seconds = version, page_seconds
     return version
 
 
@@ -130,6 +140,12 @@ def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int
         cursor.execute("ANALYZE hits_unit (study_id, key, pool, order_key, is_open)")
     study.refresh_from_db()
     return counts
+
+
+def units_by_pool(study: Study) -> dict[str, int]:
+    """What opening made, as opening told it."""
+    counted = Unit.objects.filter(study=study).order_by("pool").values_list("pool")
+    return dict(counted.annotate(Count("pk")))
 
 
 @transaction.atomic

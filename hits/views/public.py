@@ -10,6 +10,7 @@ from django.http import (
     HttpResponseRedirect,
     JsonResponse,
 )
+from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
@@ -38,6 +39,12 @@ def image(request: HttpRequest, sha256: str) -> HttpResponse | FileResponse:
         "default-src 'none'; sandbox; frame-ancestors 'none'"
     )
     return response
+
+
+@require_safe
+def favicon(request: HttpRequest) -> HttpResponseRedirect:
+    """Where browsers look for an icon on pages that name none, such as the admin site's."""
+    return HttpResponseRedirect(static("css/icon.svg"))
 
 
 @require_safe

@@ -26,10 +26,10 @@ from hits.models import Claim, Hit, Publication
 from hits.pipeline import claim as claims
 from hits.pipeline import people
 from hits.pipeline.errors import Closed, Incomplete, NotAllowed, Refused
-from hits.pipeline.overview import pace_of
 from hits.pipeline.passes import read_pass, write_pass
 from hits.pipeline.publish import hit_of
 from hits.pipeline.show import page_of
+from hits.pipeline.terms import terms_of
 from hits.records import Fields, Page, Saved
 from hits.views.answering import (
     answer_to_save,
@@ -43,7 +43,6 @@ log = structlog.get_logger("claims")
 
 # A page may come late, and is kept also then.
 PASS_OUTLIVES_PAGE = timedelta(days=1)
-PAGES_TO_KNOW_THE_TIME = 5
 FIRST = "first"
 OPEN_TOO_LONG = "This page has been open for too long. Load it again: what was saved is safe."
 
@@ -221,11 +220,12 @@ def _note_foreign_submit(visit: Visit) -> None:
 
 
 def _preview(visit: Visit) -> HttpResponse:
+    terms = _terms(visit.publication)
     context = {
-        "page": claims.specimen(visit.publication.study),
+        "page": replace(claims.specimen(visit.publication.study), terms=terms),
         "alike": {},
         "is_preview": True,
-        "offer": _offer(visit.publication),
+        "terms": terms,
         "minutes": _minutes(visit),
     }
     return _render(visit, "work/worker_preview.html", context)
@@ -235,7 +235,7 @@ def _ask_for_consent(visit: Visit, entry: Entry) -> HttpResponse:
     context = {
         "agree_url": visit.url("hit_agree"),
         "token": visit.pass_for(entry),
-        "offer": _offer(visit.publication),
+        "terms": _terms(visit.publication),
         "minutes": _minutes(visit),
     }
     return _render(visit, "work/worker_consent.html", context)
@@ -245,8 +245,9 @@ def _page(
     visit: Visit, entry: Entry, page: Page, *, notice: str = "", status: int = 200
 ) -> HttpResponse:
     reward = visit.publication.reward
+    pay = f"${reward}" if reward else ""
     context = {
-        "page": replace(page, pay=f"${reward}" if reward else ""),
+        "page": replace(page, pay=pay, terms=_terms(visit.publication)),
         "alike": {},
         "notice": notice,
         "token": visit.pass_for(entry),
@@ -303,13 +304,8 @@ def _minutes(visit: Visit) -> int:
     return claims.duration_of(visit.hit) // timedelta(minutes=1)
 
 
-def _offer(publication: Publication) -> str:
-    """The money, the time it takes where that is known, and what an hour earns then."""
-    if not publication.reward:
-        return ""
-    pace = replace(pace_of(publication.study), pay=publication.reward)
-    if pace.pages < PAGES_TO_KNOW_THE_TIME or not pace.median_seconds or not pace.hourly:
-        return f"${publication.reward}"
-    minutes = max(1, round(pace.median_seconds / 60))
-    plural = "" if minutes == 1 else "s"
-    return f"${publication.reward}, about {minutes} minute{plural}, ${pace.hourly:.2f} an hour"
+def _terms(publication: Publication) -> str:
+    """What the HIT pays and how long its page takes."""
+    study = publication.study
+    assert study.version is not None
+    return str(replace(terms_of(study, study.version), pay=publication.reward))

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from hits.models import Assignment, Claim, Consent, Hit, Judgment, Publication, Slot, Study, Unit
@@ -58,9 +57,7 @@ class TestPreview:
     def test_it_says_what_an_hour_earns_once_the_time_is_known(
         self, worker: Worker, study: Study
     ) -> None:
-        for _ in range(5):
-            making.work(study, making.rater(study))
-        _take_seconds(study, 240)
+        Study.objects.filter(pk=study.pk).update(page_seconds=235)
         assert "$0.65, about 4 minutes, $9.75 an hour" in text(worker.preview())
 
     def test_an_address_without_parameters_is_a_preview(self, worker: Worker) -> None:
@@ -75,13 +72,6 @@ class TestPreview:
 
     def test_it_carries_no_pass(self, worker: Worker) -> None:
         assert "token" not in worker.preview().content.decode()
-
-
-def _take_seconds(study: Study, seconds: float) -> None:
-    """Judgments are never changed but by erasure, which is how a test sets their times."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL hits.erasing = 'on'")
-    Judgment.objects.filter(slot__assignment__study=study).update(seconds=seconds / QUESTIONS)
 
 
 class TestAccepting:
@@ -249,6 +239,19 @@ class TestWithdrawing:
         assert worker.page.state == Assignment.State.RETURNED
         assert not Unit.objects.filter(held__gt=0).exists()
         assert "I agree and start" in text(worker.open())
+
+    def test_whoever_withdrew_is_asked_again_before_a_late_page_goes_on(
+        self, worker: Worker
+    ) -> None:
+        token = worker.accept().token()
+        first = worker.page
+        Assignment.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+        free_expired()
+        worker.post("withdraw", token)
+        assert "I agree and start" in text(worker.open())
+        worker.accept()
+        assert worker.page == first
+        assert worker.do().status_code == 200
 
     def test_what_was_submitted_stays(self, worker: Worker) -> None:
         token = worker.accept().token()
