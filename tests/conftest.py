@@ -3,6 +3,13 @@ from collections.abc import Iterator
 import pytest
 from django.conf import LazySettings
 from django.core.cache import cache
+from pytest_django.live_server_helper import LiveServer
+
+from hits.channels.configured import channel
+from hits.channels.mturk import MTurk
+from hits.marketplace.models import Requester
+from tests import selling
+from tests.marketplace import world
 
 LOCAL = {
     "kind": "mturk",
@@ -37,3 +44,25 @@ def _fast_passwords(settings: LazySettings) -> None:
 def _empty_cache() -> Iterator[None]:
     yield
     cache.clear()
+
+
+@pytest.fixture
+def market(live_server: LiveServer, settings: LazySettings) -> str:
+    """The marketplace's address; the annotation app is on the same port at localhost."""
+    port = live_server.thread.port
+    settings.MARKETPLACE_HOST = f"127.0.0.1:{port}"
+    settings.MARKETPLACE_FAULTS = True
+    return f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def requester(market: str, settings: LazySettings) -> Iterator[Requester]:
+    """Our account at the marketplace, which is configured as the channel "local"."""
+    made = world.requester()
+    settings.CHANNELS = {"local": selling.channel_values(market, made)}
+    settings.PAY_AFTER_SECONDS = 0
+    opened = channel("local")
+    yield made
+    # A connection kept alive would keep one to the database, too.
+    assert isinstance(opened, MTurk)
+    opened.client.close()

@@ -1,8 +1,10 @@
 import uuid
+from datetime import datetime, timedelta
 
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import F, Q
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Now
 
 from hits.models.people import Account, User
 from hits.models.study import Study
@@ -45,6 +47,22 @@ class Publication(models.Model):
         return f"{self.study} at {self.channel}"
 
 
+class HitQuerySet(models.QuerySet["Hit"]):
+    def with_last_moment(self) -> "HitQuerySet":
+        """When a page of it can have been handed over at the latest."""
+        duration = Cast(KeyTextTransform("duration", "publication__terms"), models.IntegerField())
+        return self.annotate(
+            last_moment=models.ExpressionWrapper(
+                F("expires_at") + duration * models.Value(timedelta(seconds=1)),
+                output_field=models.DateTimeField(),
+            )
+        )
+
+    def over(self, before: datetime) -> "HitQuerySet":
+        """Nobody can hand over a page of it any more."""
+        return self.with_last_moment().filter(Q(last_moment__lt=before), state="ended")
+
+
 class Hit(models.Model):
     """A ticket for one page at a marketplace, for one worker."""
 
@@ -60,6 +78,8 @@ class Hit(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.MEANT)
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(null=True)
+
+    objects = HitQuerySet.as_manager()
 
     class Meta:
         constraints = [

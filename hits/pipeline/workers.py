@@ -1,0 +1,60 @@
+"""Workers: messages to them and blocks, at the marketplace they come from."""
+
+import secrets
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from hits.channels.configured import channel as channel_named
+from hits.channels.contract import Block, Notify, Unblock
+from hits.models import Account, Intent, Publication, User
+from hits.pipeline import jobs, ledger
+from hits.pipeline.errors import Refused
+from hits.pipeline.publish import QUEUE
+
+
+@transaction.atomic
+def notify(
+    *, publication: Publication, accounts: Sequence[Account], subject: str, text: str, by: User
+) -> list[Intent]:
+    """Write to workers, so many at once as the marketplace takes."""
+    if not accounts:
+        raise Refused("Say who is written to.")
+    if any(account.channel != publication.channel for account in accounts):
+        raise Refused("Only workers of this marketplace can be written to.")
+    at_once = channel_named(publication.channel).capabilities.most_notified
+    workers = sorted({account.external_id for account in accounts})
+    batches = [workers[start : start + at_once] for start in range(0, len(workers), at_once)]
+    intents = [
+        ledger.intend(
+            channel=publication.channel,
+            order=Notify(tuple(batch), subject, text),
+            token=f"notify-{secrets.token_hex(16)}",
+            publication=publication,
+            by=by,
+        )
+        for batch in batches
+    ]
+    jobs.ask_once(kind="settle", arguments={}, queue=QUEUE)
+    return intents
+
+
+def block(*, account: Account, reason: str, by: User) -> Intent:
+    """Keep a worker from all our HITs."""
+    return _order(account, Block(account.external_id, reason), by)
+
+
+def unblock(*, account: Account, reason: str, by: User) -> Intent:
+    return _order(account, Unblock(account.external_id, reason), by)
+
+
+@transaction.atomic
+def _order(account: Account, order: Block | Unblock, by: User) -> Intent:
+    intent = ledger.intend(
+        channel=account.channel,
+        order=order,
+        token=f"{order.action}-{account.pk}-{secrets.token_hex(8)}",
+        by=by,
+    )
+    jobs.ask_once(kind="settle", arguments={}, queue=QUEUE)
+    return intent
