@@ -65,6 +65,7 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
         "url": "x",
         "signed_key": framed.signed_key(world.hit),
         "anything": "x",
+        "channel": world.hit.publication.channel,
     }
 
 

@@ -91,7 +91,7 @@ class TestAccepting:
         assert '<details class="sheet" id="instructions" open>' in page.content.decode()
 
     def test_the_page_shows_the_reward_of_the_hit(self, worker: Worker) -> None:
-        assert "$0.65 for this page" in text(worker.accept().open())
+        assert "$0.65, time not known yet · yours until" in text(worker.accept().open())
 
     def test_a_page_has_no_way_out_that_a_worker_does_not_have(self, worker: Worker) -> None:
         shown = worker.accept().open().content.decode()
