@@ -35,6 +35,18 @@ def propose_candidates(
     progress: Progress | None = None,
 ) -> list[Proposal]:
     """Rank every target for each query, in each direction, and keep the best."""
+    if kind == propose.ORIGINALS:
+        return [
+            propose.keep_originals(
+                corpus=corpus,
+                direction=direction,
+                split=split,
+                depth=depth,
+                query_sample=query_sample,
+                seed=seed,
+            )
+            for direction in directions
+        ]
     say = progress or _say_nothing
     encoder, machine = _machine(corpus, kind, train_split, say)
     images = _image_vectors(corpus, split, encoder, say)

@@ -235,23 +235,19 @@ class Matching(Protocol[Settings, Wording]):
         self, queries: Iterable[Query], targets: Sequence[int], settings: Settings, random: Random
     ) -> Iterator[UnitDraft]:
         for query in queries:
-            ranked = _by_target(query.candidates)
-            best = {
-                target: min(source.rank for source in found) for target, found in ranked.items()
-            }
-            golds = [
-                *_true_positives(query, best, settings),
-                *_true_negatives(query, best, targets, settings, random),
-            ]
+            ranked, best = _by_target(query.candidates)
+            golds = _golds(query, best, targets, settings, random) if settings.golds_a_query else []
             yield from golds
             taken = {gold.key for gold in golds}
             for target, sources in ranked.items():
-                if best[target] > settings.fill_depth:
+                rank = best[target]
+                if rank > settings.fill_depth:
                     continue
                 payload = _pair(query, target)
-                if _key(payload) not in taken:
-                    pool = CANDIDATE if best[target] <= settings.judged_depth else FILL
-                    yield UnitDraft(_key(payload), pool, payload, sources=tuple(sources))
+                key = _key(payload)
+                if key not in taken:
+                    pool = CANDIDATE if rank <= settings.judged_depth else FILL
+                    yield UnitDraft(key, pool, payload, None, tuple(sources))
 
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         return [payload["image"]], [payload["caption"]]
@@ -372,16 +368,39 @@ def _key(payload: Json) -> str:
     return f"{payload['image']}:{payload['caption']}"
 
 
-def _by_target(candidates: Iterable[Candidate]) -> dict[int, list[Candidate]]:
+def _by_target(
+    candidates: Iterable[Candidate],
+) -> tuple[dict[int, list[Candidate]], dict[int, int]]:
+    """Each target with its candidates, and with the best rank that it got."""
     found: dict[int, list[Candidate]] = {}
+    best: dict[int, int] = {}
     for candidate in candidates:
-        found.setdefault(candidate.target_id, []).append(candidate)
-    return found
+        _, target, rank, _ = candidate
+        if target in found:
+            found[target].append(candidate)
+            best[target] = min(rank, best[target])
+        else:
+            found[target] = [candidate]
+            best[target] = rank
+    return found, best
 
 
 def _gold(query: Query, target: int, pool: str, *, positive: bool) -> UnitDraft:
     payload = _pair(query, target)
     return UnitDraft(_key(payload), pool, payload, gold={"positive": positive})
+
+
+def _golds(
+    query: Query,
+    best: Mapping[int, int],
+    targets: Sequence[int],
+    settings: Settings,
+    random: Random,
+) -> list[UnitDraft]:
+    return [
+        *_true_positives(query, best, settings),
+        *_true_negatives(query, best, targets, settings, random),
+    ]
 
 
 def _true_positives(

@@ -70,7 +70,11 @@ class UploadForm(forms.Form):
 
 class ProposeForm(forms.Form):
     machine = forms.ChoiceField(
-        choices=[("palette", "Palette (colours)"), ("layout", "Layout (colours and places)")]
+        choices=[
+            ("palette", "Palette (colours)"),
+            ("layout", "Layout (colours and places)"),
+            ("originals", "Originals (the corpus's own pairs)"),
+        ]
     )
     direction = forms.ChoiceField(choices=DIRECTIONS)
     split = forms.ChoiceField(required=False, help_text="Whose items are queries and targets.")
