@@ -60,7 +60,8 @@ def _refuse_against_marketplace(assignment: Assignment, payment: str) -> None:
         return
     if not claim.theirs:
         raise Closed("The marketplace has not confirmed this page, so it cannot be decided on.")
-    if payment != assignment.payment and not payment_may_change(claim):
+    agrees = {"approved": "approved", "refused": "rejected"}.get(payment) == claim.theirs
+    if payment != assignment.payment and not agrees and not payment_may_change(claim):
         raise Closed("The marketplace was told to pay or refuse: that cannot be changed any more.")
 
 
