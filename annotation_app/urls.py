@@ -13,6 +13,7 @@ urlpatterns = [
     path("notifications/<slug:channel>/", notifications.receive, name="notifications"),
     path("admin/", admin.site.urls),
     path("api/", include("hits.api.urls")),
+    path("hit/", include("hits.views.urls_worker")),
     path("", include("hits.views.urls_rater")),
     path("", include("hits.views.urls_review")),
     path("", include("hits.views.urls_research")),

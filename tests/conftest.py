@@ -11,6 +11,15 @@ from hits.marketplace.models import Requester
 from tests import selling
 from tests.marketplace import world
 
+LOCAL = {
+    "kind": "mturk",
+    "region": "us-east-1",
+    "url": "http://market.example",
+    "submit": "http://market.example",
+    "access_key": "KEY",
+    "secret_key": "SECRET",
+}
+
 
 @pytest.fixture(autouse=True)
 def _plain_static_files(settings: LazySettings) -> None:
@@ -19,6 +28,11 @@ def _plain_static_files(settings: LazySettings) -> None:
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     }
+
+
+@pytest.fixture(autouse=True)
+def _a_marketplace(settings: LazySettings) -> None:
+    settings.CHANNELS = {"local": LOCAL}
 
 
 @pytest.fixture(autouse=True)

@@ -2,20 +2,25 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
 from itertools import count
 from pathlib import Path
 
 from django.conf import settings
 from PIL import Image as Picture
 
+from hits.channels.contract import Terms
 from hits.models import (
     Account,
     Assignment,
     Blob,
     Caption,
     Corpus,
+    Hit,
     Image,
     Membership,
+    Publication,
     Role,
     Study,
     User,
@@ -165,3 +170,29 @@ def work(of: Study, account: Account, choice: str = "yes") -> Assignment:
     page = draw(study=of, account=account)
     submit(assignment_key=page.key, account=account, fields=truthful(page, choice))
     return page
+
+
+TERMS = Terms(
+    title="Does the text fit the image?",
+    description="Judge pairs of images and texts.",
+    keywords="image, text",
+    reward=Decimal("0.65"),
+    duration=timedelta(minutes=60),
+    lifetime=timedelta(days=3),
+    auto_approval=timedelta(days=3),
+)
+
+
+def hit(of: Study, publication: Publication | None = None, channel: str = "local") -> Hit:
+    """A HIT that is live at a marketplace."""
+    publication = publication or Publication.objects.create(
+        study=of,
+        channel=channel,
+        terms=TERMS.as_json(),
+        reward=TERMS.reward,
+        hit_type_id="TYPE",
+        created_by=of.corpus.owner,
+    )
+    return Hit.objects.create(
+        publication=publication, hit_id=f"HIT{next(_numbers)}", state=Hit.State.LIVE
+    )

@@ -9,9 +9,8 @@ order of their keys, as every other change of their counts does.
 import hashlib
 import json
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -22,9 +21,9 @@ from hits.models import Account, Assignment, Person, Study
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
 from hits.pipeline.statements import row, rows
 from hits.protocol import Protocol, protocol
-from hits.records import Json
 
 RING = 2**63
+AGREE_FIRST = "Read the information of this study and agree to it first."
 JOINED = "Two of your accounts have just been joined. Please try again."
 
 # Asked once the person is locked, so that nothing of it changes before the page is drawn.
@@ -88,7 +87,7 @@ _PLACE = """
             WITH ORDINALITY AS s (unit_id, shown, position)),
     moved AS (
         UPDATE hits_participation
-        SET cursors = %(cursors)s, started_at = coalesce(started_at, %(now)s)
+        SET cursors = %(cursors)s, started_at = coalesce(started_at, %(started_at)s)
         WHERE study_id = %(study)s AND person_id = %(person)s)
     SELECT id FROM page
 """
@@ -118,16 +117,38 @@ def draw(*, study: Study, account: Account) -> Assignment:
         return Assignment.objects.get(pk=standing.open_page_id)
     _may_work(study, participation, standing)
     assert study.version is not None
-    kind = protocol(study.protocol)
     hand = _Hand(study, account, participation)
-    drawn = _compose(hand, kind, kind.settings_model.model_validate(study.version.settings))
+    drawn = _compose(hand, *_rules(study))
     if not drawn:
         raise NothingLeft("There is nothing left for you in this study at the moment.")
-    seed = secrets.randbits(62)
-    random = Random(seed)
-    random.shuffle(drawn)
-    arranged = [kind.arrange(json.loads(unit.payload), random) for unit in drawn]
-    return _place(study, account, hand, seed, drawn, arranged)
+    lease = timedelta(minutes=study.version.lease_minutes)
+    return _place(study, account, hand, drawn, lease_until=timezone.now() + lease)
+
+
+@transaction.atomic
+def draw_for_ticket(
+    *, study: Study, account: Account, lease_until: datetime, may_hold: bool
+) -> Assignment:
+    """A new page for somebody who accepted a HIT, and whom it owes one: of units if it may hold
+    any, else of golds that this person has not seen, else without slots."""
+    participation = _lock_participation(study, account)
+    standing = _standing(study, account)
+    if not standing.has_agreed:
+        raise NotAllowed(AGREE_FIRST)
+    hand = _Hand(study, account, participation)
+    kind, settings = _rules(study)
+    drawn: list[Drawn] = []
+    if may_hold and _is_welcome(study, participation, standing):
+        drawn = _compose(hand, kind, settings)
+    judges = bool(drawn)
+    drawn = drawn or _only_golds(hand, kind, settings)
+    return _place(study, account, hand, drawn, lease_until=lease_until, judges=judges)
+
+
+def _rules(study: Study) -> tuple[Protocol[Any, Any], Any]:
+    assert study.version is not None
+    kind = protocol(study.protocol)
+    return kind, kind.settings_model.model_validate(study.version.settings)
 
 
 def _lock_participation(study: Study, account: Account) -> _Participation:
@@ -136,7 +157,7 @@ def _lock_participation(study: Study, account: Account) -> _Participation:
     if found is None:
         if Person.objects.filter(pk=account.person_id, same_as__isnull=False).exists():
             raise Closed(JOINED)
-        raise NotAllowed("Read the information of this study and agree to it first.")
+        raise NotAllowed(AGREE_FIRST)
     cursors, excluded_reason, same_as = found
     if same_as is not None:
         raise Closed(JOINED)
@@ -162,9 +183,17 @@ def _may_work(study: Study, participation: _Participation, standing: Standing) -
     if participation.excluded_reason:
         raise NotAllowed("You cannot take part in this study any more.")
     if not standing.has_agreed:
-        raise NotAllowed("Read the information of this study and agree to it first.")
+        raise NotAllowed(AGREE_FIRST)
     if standing.is_kept_out:
         raise NotAllowed("You have worked in a study that rules this one out.")
+
+
+def _is_welcome(study: Study, participation: _Participation, standing: Standing) -> bool:
+    try:
+        _may_work(study, participation, standing)
+    except (Closed, NotAllowed):
+        return False
+    return True
 
 
 class _Hand:
@@ -238,16 +267,37 @@ def _compose(hand: _Hand, kind: Protocol[Any, Any], settings: Any) -> list[Drawn
     return drawn
 
 
+def _only_golds(hand: _Hand, kind: Protocol[Any, Any], settings: Any) -> list[Drawn]:
+    """As many golds as a page has questions, from each of their pools alike where they last."""
+    composition = kind.composition(settings)
+    size = sum(composition.values())
+    pools = list(composition)[1:]
+    drawn: list[Drawn] = []
+    for left, pool in zip(range(len(pools), 0, -1), pools, strict=True):
+        drawn += hand.golds(pool, -(-(size - len(drawn)) // left))
+    for pool in pools:
+        if len(drawn) < size:
+            drawn += hand.golds(pool, size - len(drawn))
+    return drawn
+
+
 def _place(
     study: Study,
     account: Account,
     hand: _Hand,
-    seed: int,
-    drawn: Sequence[Drawn],
-    arranged: Sequence[Json | None],
+    drawn: list[Drawn],
+    *,
+    lease_until: datetime,
+    judges: bool = True,
 ) -> Assignment:
-    """The page with its slots, and the person's cursors behind it."""
+    """The page with its slots in an order by chance, and the person's cursors behind it. Only
+    who judges units has started in the study, which rules out others."""
     assert study.version is not None
+    seed = secrets.randbits(62)
+    random = Random(seed)
+    random.shuffle(drawn)
+    kind = protocol(study.protocol)
+    arranged = [kind.arrange(json.loads(unit.payload), random) for unit in drawn]
     now = timezone.now()
     page = Assignment(
         study=study,
@@ -256,7 +306,7 @@ def _place(
         person_id=account.person_id,
         seed=seed,
         drawn_at=now,
-        lease_until=now + timedelta(minutes=study.version.lease_minutes),
+        lease_until=lease_until,
     )
     values = {
         "key": page.key,
@@ -266,6 +316,7 @@ def _place(
         "person": account.person_id,
         "seed": seed,
         "now": now,
+        "started_at": now if judges else None,
         "lease_until": page.lease_until,
         "cursors": json.dumps(hand.cursors),
         "units": [unit.unit_id for unit in drawn],

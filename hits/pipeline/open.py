@@ -34,8 +34,7 @@ from hits.records import Candidate, Json, Query, UnitDraft
 INFORMATION = (
     "You are asked to judge pairs of an image and a text. Your answers are stored under a number, "
     "not under your name, and may be published as part of a dataset. You can stop at any time and "
-    "withdraw your consent from your home page; pages that you have not submitted are then given "
-    "back."
+    "withdraw your consent; pages that you have not submitted are then given back."
 )
 
 VERSIONED = (

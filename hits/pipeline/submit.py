@@ -225,7 +225,7 @@ def _clean(text: str) -> str:
 def _why_closed(state: str) -> str:
     if state == Assignment.State.SUBMITTED:
         return "This page has been submitted; your answers are stored."
-    return "This page was given back. Start another one from your home page."
+    return "This page was given back, so nothing more is saved on it."
 
 
 def _parse(page: _LockedPage, fields: Fields) -> list[Answered]:

@@ -1,20 +1,31 @@
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from hits.channels import configured
+
 log = structlog.get_logger("requests")
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
-# Images in a bucket are redirects to its endpoint.
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; "
-    f"img-src 'self' data: https: {settings.S3_ENDPOINT_URL or ''}; "
-    "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'"
+WORKER_PAGES = "/hit/"
+
+
+def content_security_policy(*, form_action: Iterable[str], frame_ancestors: Iterable[str]) -> str:
+    # Images in a bucket are redirects to its endpoint.
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; "
+        f"img-src 'self' data: https: {settings.S3_ENDPOINT_URL or ''}; "
+        "connect-src 'self'; font-src 'self'; base-uri 'none'; "
+        f"form-action {' '.join(form_action)}; frame-ancestors {' '.join(frame_ancestors)}"
+    )
+
+
+CONTENT_SECURITY_POLICY = content_security_policy(
+    form_action=["'self'"], frame_ancestors=["'none'"]
 )
 
 
@@ -43,3 +54,31 @@ def content_security(handle: Handler) -> Handler:
         return response
 
     return middleware
+
+
+def worker_pages(handle: Handler) -> Handler:
+    """What marketplaces frame: only they may, and no cookie is read there."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if not _is_worker_page(request):
+            return handle(request)
+        request.META.pop("HTTP_COOKIE", None)
+        response = handle(request)
+        channels = [configured.channel(name) for name in configured.names()]
+        frames = {origin for channel in channels for origin in channel.frame_ancestors}
+        submits = {channel.submit_origin for channel in channels if channel.submit_origin}
+        response.headers["Content-Security-Policy"] = content_security_policy(
+            # A marketplace may send the browser on from where it is posted to.
+            form_action=["'self'", *sorted(submits | frames)],
+            frame_ancestors=sorted(frames) or ["'none'"],
+        )
+        if frames:
+            response.headers.pop("X-Frame-Options", None)
+        return response
+
+    return middleware
+
+
+def _is_worker_page(request: HttpRequest) -> bool:
+    """Another host's addresses, which have a URL configuration of their own, are not ours."""
+    return request.path_info.startswith(WORKER_PAGES) and not hasattr(request, "urlconf")

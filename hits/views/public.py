@@ -17,6 +17,7 @@ from redis.exceptions import RedisError
 from hits.models import Blob
 from hits.pipeline import blobs
 
+NOTHING_BUT_THE_IMAGE = "default-src 'none'; sandbox; frame-ancestors 'none'"
 FOR_EVER = "public, max-age=31536000, immutable"
 
 
@@ -34,7 +35,9 @@ def image(request: HttpRequest, sha256: str) -> HttpResponse | FileResponse:
     response = FileResponse(blobs.path_of(sha256).open("rb"), content_type=blob.content_type)
     response.headers["Cache-Control"] = FOR_EVER
     response.headers["ETag"] = f'"{sha256}"'
-    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response.headers["Content-Security-Policy"] = (
+        "default-src 'none'; sandbox; frame-ancestors 'none'"
+    )
     return response
 
 

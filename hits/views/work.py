@@ -13,10 +13,17 @@ from django.views.decorators.http import require_GET, require_POST
 
 from hits.models import Assignment, Study, StudyVersion, User
 from hits.pipeline import people, submit
-from hits.pipeline.errors import Closed, Incomplete, Stale
+from hits.pipeline.errors import Closed, Incomplete
 from hits.pipeline.show import page_of
 from hits.pipeline.statements import Joined
-from hits.records import Fields, Page
+from hits.records import Fields, Page, Saved
+from hits.views.answering import (
+    answer_to_save,
+    answer_to_submit,
+    fields_of,
+    refuse,
+    wants_json,
+)
 
 _OWN = Joined(
     """hits_assignment a JOIN hits_study s ON s.id = a.study_id
@@ -49,62 +56,52 @@ def page(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 def page_save(request: HttpRequest, key: UUID) -> JsonResponse:
     if not isinstance(request.user, User):
-        return _refuse(401, "logged_out", "You are logged out.")
-    try:
-        saved = submit.save_draft(
-            assignment_key=key,
-            account=people.account_of(request.user),
-            fields=_fields(request),
-            revision=int(request.POST.get("revision", "")),
+        return refuse(401, "logged_out", "You are logged out.")
+    account = people.account_of(request.user)
+
+    def save(fields: Fields, revision: int) -> Saved:
+        return submit.save_draft(
+            assignment_key=key, account=account, fields=fields, revision=revision
         )
-    except ValueError:
-        return _refuse(400, "revision", "A save needs the number of its revision.")
+
+    try:
+        answer = answer_to_save(request, save)
     except Assignment.DoesNotExist:
-        return _refuse(404, "unknown", "There is no such page of yours.")
-    except Stale as refusal:
-        return _refuse(409, "newer", refusal.message)
-    except Closed as refusal:
-        return _refuse(409, "closed", refusal.message)
-    _remember_view(request)
-    return JsonResponse({"saved_at": saved.saved_at.isoformat(), "revision": saved.revision})
+        return refuse(404, "unknown", "There is no such page of yours.")
+    if answer.status_code == 200:
+        _remember_view(request)
+    return answer
 
 
 @require_POST
 def page_submit(request: HttpRequest, key: UUID) -> HttpResponse:
-    wants_json = "application/json" in request.headers.get("Accept", "")
     if not isinstance(request.user, User):
-        if wants_json:
-            return _refuse(401, "logged_out", "You are logged out.")
+        if wants_json(request):
+            return refuse(401, "logged_out", "You are logged out.")
         messages.warning(request, "You were logged out, so this page is not submitted yet.")
         return redirect_to_login(reverse("page", kwargs={"key": key}))
     _remember_view(request)
-    fields = _fields(request)
+    fields = fields_of(request)
     done_url = reverse("page_done", kwargs={"key": key})
     try:
         receipt = submit.submit(
             assignment_key=key, account=people.account_of(request.user), fields=fields
         )
     except Assignment.DoesNotExist:
-        return _refuse(404, "unknown", "There is no such page of yours.")
+        return refuse(404, "unknown", "There is no such page of yours.")
     except Incomplete as incomplete:
-        if wants_json:
+        if wants_json(request):
             return JsonResponse({"errors": incomplete.errors}, status=422)
         shown = page_of(_assignment(request, key), fields=fields, errors=incomplete.errors)
         notice = f"{incomplete.message} Nothing is lost: answer them and submit again."
         return _render(request, shown, notice=notice, status=422)
     except Closed as refusal:
-        if wants_json:
-            return _refuse(409, "closed", refusal.message)
+        if wants_json(request):
+            return refuse(409, "closed", refusal.message)
         messages.warning(request, refusal.message)
         return redirect("home")
-    if wants_json:
-        return JsonResponse(
-            {
-                "receipt": receipt.key,
-                "submitted_at": receipt.submitted_at.isoformat(),
-                "next_url": done_url,
-            }
-        )
+    if wants_json(request):
+        return answer_to_submit(receipt, done_url)
     return redirect(done_url)
 
 
@@ -151,16 +148,8 @@ def _assignment(request: HttpRequest, key: UUID) -> Assignment:
     return assignment
 
 
-def _fields(request: HttpRequest) -> Fields:
-    return dict(request.POST.lists())
-
-
 def _remember_view(request: HttpRequest) -> None:
     """One at a time or all at once, as the person last had it."""
     view = request.POST.get("view")
     if view in {ONE_AT_A_TIME, ALL} and request.session.get("view", ONE_AT_A_TIME) != view:
         request.session["view"] = view
-
-
-def _refuse(status: int, error: str, message: str) -> JsonResponse:
-    return JsonResponse({"error": error, "message": message}, status=status)

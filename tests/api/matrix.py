@@ -113,6 +113,17 @@ work/<uuid:key>/save                                   POST   401  404  200  404
 work/<uuid:key>/submit                                 POST   log  404  422  404  404  404  404
 work/<uuid:key>/return                                 POST   log  404  302  404  404  404  404
 
+notifications/<slug:channel>/                          POST   403  403  403  403  403  403  403
+
+hit/<str:signed_key>/                                  GET    200  200  200  200  200  200  200
+hit/<str:signed_key>/agree                             POST   302  302  302  302  302  302  302
+hit/<str:signed_key>/save                              POST   200  200  200  200  200  200  200
+hit/<str:signed_key>/submit                            POST   422  422  422  422  422  422  422
+hit/<str:signed_key>/handed-over                       POST   204  204  204  204  204  204  204
+hit/<str:signed_key>/withdraw                          POST   200  200  200  200  200  200  200
+hit/<path:anything>                                    GET    404  404  404  404  404  404  404
+hit/<path:anything>                                    POST   404  404  404  404  404  404  404
+
 review/                                                GET    log  404  404  200  200  200  200
 review/<slug:slug>/                                    GET    log  404  404  302  404  302  302
 review/<slug:slug>/decided/                            GET    log  404  404  200  404  200  200

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from hits.models import Assignment
+from tests import framed
 from tests.api.routes import PARAMETER, Route
 from tests.api.world import World, answers_as_json
 
@@ -62,6 +63,9 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
         "object_id": _object_of(path) if path.startswith("admin/") else 0,
         "app_label": "hits",
         "url": "x",
+        "signed_key": framed.signed_key(world.hit),
+        "anything": "x",
+        "channel": world.hit.publication.channel,
     }
 
 
@@ -139,5 +143,10 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
         },
         ("api/studies/<slug:slug>/releases/", "POST"): {"name": "next"},
         ("work/<uuid:key>/save", "POST"): {"revision": "0"},
+        ("hit/<str:signed_key>/agree", "POST"): {"token": framed.token(world.hit)},
+        ("hit/<str:signed_key>/save", "POST"): {"token": framed.token(world.hit), "revision": "0"},
+        ("hit/<str:signed_key>/submit", "POST"): {"token": framed.token(world.hit)},
+        ("hit/<str:signed_key>/handed-over", "POST"): {"token": framed.token(world.hit)},
+        ("hit/<str:signed_key>/withdraw", "POST"): {"token": framed.token(world.hit)},
     }
     return sent.get((path, method), {})

@@ -17,6 +17,7 @@ from hits.models import (
     Caption,
     Corpus,
     Exclusion,
+    Hit,
     Image,
     Intent,
     Invitation,
@@ -30,6 +31,7 @@ from hits.models import (
     Unit,
     User,
 )
+from hits.pipeline import claim as claims
 from hits.pipeline import jobs
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
@@ -37,7 +39,7 @@ from hits.pipeline.load import LoadReport
 from hits.pipeline.open import create_study
 from hits.pipeline.release import path_of
 from hits.pipeline.submit import save_draft, submit
-from tests import making
+from tests import framed, making
 
 PEOPLE = ["anonymous", "stranger", "rater", "reviewer", "other", "researcher", "admin"]
 SMALL = {"candidates_a_page": 4, "judged_depth": 1, "fill_depth": 1}
@@ -65,6 +67,7 @@ class World:
     invitation: Invitation
     member: Membership
     proposals: list[int]
+    hit: Hit
     _sessions: dict[str, Client] = field(default_factory=dict)
 
     def log_in(self) -> None:
@@ -137,6 +140,7 @@ def make() -> World:
         invitation=Invitation.objects.create(study=study, created_by=corpus.owner, places=100),
         member=Membership.objects.get(study=study, user=people["reviewer"]),
         proposals=proposals,
+        hit=_accepted_hit(study),
     )
 
 
@@ -209,6 +213,12 @@ def _submitted_by(study: Study, user: User) -> Assignment:
     fields = making.truthful(page)
     submit(assignment_key=page.key, account=user.account, fields=fields)
     return page
+
+
+def _accepted_hit(study: Study) -> Hit:
+    hit = making.hit(study)
+    claims.agree(hit=hit, entry=framed.entry(hit))
+    return hit
 
 
 def _release(study: Study, by: User) -> Release:

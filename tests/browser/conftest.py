@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.conf import settings as django_settings
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from hits.models import User
@@ -29,14 +29,23 @@ expect.set_options(timeout=20_000)
 Visitor = Callable[..., BrowserContext]
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def chromium_path() -> str:
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     assert path is not None, "Browser tests need Chromium: apt-get install chromium"
+    return path
+
+
+@pytest.fixture(scope="session")
+def playwright_started() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright_started: Playwright) -> Iterator[Browser]:
+    browser = playwright_started.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 // What the page says over its bar: whether answers are saved, what went wrong, how long it lasts.
 
+import { ownAddress } from "./requests.js";
+
 const WARN_BEFORE_END = 5 * 60_000;
 
 const find = (id) => document.getElementById(id);
@@ -28,8 +30,17 @@ export function linkTo(text, href, target = "_self") {
   return Object.assign(link, { textContent: text, href, target });
 }
 
-export function loginLink() {
-  return linkTo("Log in in a new window", find("answers").dataset.loginUrl, "_blank");
+// What to say to somebody whom the server no longer knows, and the way back. A worker does not
+// log in, and may open no window.
+export function unknownHere(what) {
+  const { loginUrl } = find("answers").dataset;
+  if (loginUrl) {
+    return [
+      `Not ${what} yet: you are logged out. Your answers are kept here.`,
+      linkTo("Log in in a new window", loginUrl, "_blank"),
+    ];
+  }
+  return [`Not ${what} yet, trying again. Your answers are kept here: keep this page open.`];
 }
 
 export function showSaving(state, { savedAt, message } = {}) {
@@ -45,11 +56,8 @@ const REFUSALS = {
   failing: () => [
     "Not saved yet, trying again. Your answers are kept here: keep this page open.",
   ],
-  "logged out": () => [
-    "Not saved yet: you are logged out. Your answers are kept here.",
-    loginLink(),
-  ],
-  newer: (message) => [message, linkTo("Load the newer answers", location.pathname)],
+  "logged out": () => unknownHere("saved"),
+  newer: (message) => [message, linkTo("Load the newer answers", ownAddress())],
   closed: (message) => [message, linkTo("Go on", find("answers").dataset.leaveUrl)],
 };
 

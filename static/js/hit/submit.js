@@ -1,13 +1,12 @@
 // Hands the answers in. The server takes a repeated submission for the same one, so a network
 // that fails is simply tried again; a refusal says why and loses nothing.
 
-import { loginLink, notice } from "./notices.js";
+import { notice, unknownHere } from "./notices.js";
 import { post, renewCredentials } from "./requests.js";
 
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30_000;
 const TRYING = "Not submitted yet, trying again. Your answers are kept here.";
-const LOGGED_OUT = "Not submitted yet: you are logged out. Your answers are kept here.";
 const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export async function submitAnswers({ form, button, autosave, onErrors }) {
@@ -38,7 +37,7 @@ async function untilAnswered(form) {
     }
     const refused = [401, 403].includes(answer.status);
     if (refused && pause === FIRST_WAIT && (await renewCredentials(form))) continue;
-    notice("submitting", "bad", ...(refused ? [LOGGED_OUT, loginLink()] : [TRYING]));
+    notice("submitting", "bad", ...(refused ? unknownHere("submitted") : [TRYING]));
     await wait(pause);
     if (refused) await renewCredentials(form);
   }

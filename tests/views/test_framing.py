@@ -1,0 +1,146 @@
+"""Who may frame what, and that no cookie goes over the routes that may be framed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.db import transaction
+from django.test import Client
+
+from hits.models import Study, User
+from tests import making
+from tests.api import world as worlds
+from tests.api.requests_for import answer_to, asked
+from tests.api.routes import Route, all_routes
+from tests.api.world import World
+from tests.framed import Worker
+
+pytestmark = pytest.mark.django_db
+
+ANYBODY = ["anonymous", "admin", "researcher", "rater"]
+MARKETS = {
+    "local": {"submit": "http://market.example"},
+    "production": {
+        "submit": "https://submit.example",
+        "frames": "https://worker.example,https://other.example",
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def _marketplaces(settings: LazySettings) -> None:
+    plain = settings.CHANNELS["local"]
+    settings.CHANNELS = {name: plain | values for name, values in MARKETS.items()}
+
+
+def is_framed(route: Route) -> bool:
+    return route.path.startswith("hit/")
+
+
+def directive(response: Any, name: str) -> list[str]:
+    parts = [part.split() for part in response["Content-Security-Policy"].split(";")]
+    return next(part[1:] for part in parts if part and part[0] == name)
+
+
+def answers(world: World, *, framed: bool) -> Iterator[tuple[str, Any]]:
+    """What everybody gets from every route, with what it changed undone."""
+    for route in all_routes():
+        if is_framed(route) != framed:
+            continue
+        for name in ANYBODY:
+            for method in route.methods:
+                with transaction.atomic():
+                    response = answer_to(world, name, asked(world, route, method), method)
+                    transaction.set_rollback(True)
+                yield f"{method} /{route.path} as {name}", response
+
+
+def test_every_route_but_a_workers_refuses_to_be_framed() -> None:
+    world = worlds.make()
+    world.log_in()
+    seen, wrong = 0, []
+    for what, response in answers(world, framed=False):
+        seen += 1
+        refuses = response.get("X-Frame-Options") == "DENY"
+        if not refuses or directive(response, "frame-ancestors") != ["'none'"]:
+            wrong.append(what)
+    assert not wrong, "\n" + "\n".join(wrong)
+    assert seen > 500
+
+
+def test_a_workers_routes_may_be_framed_by_the_configured_marketplaces_alone() -> None:
+    world = worlds.make()
+    world.log_in()
+    frames = {"http://market.example", "https://worker.example", "https://other.example"}
+    seen = 0
+    for what, response in answers(world, framed=True):
+        seen += 1
+        assert set(directive(response, "frame-ancestors")) == frames, what
+        posts_to = {"'self'", "https://submit.example", *frames}
+        assert set(directive(response, "form-action")) == posts_to, what
+        assert "X-Frame-Options" not in response, what
+    assert seen > 40
+
+
+def test_without_a_marketplace_nothing_may_be_framed(settings: LazySettings) -> None:
+    settings.CHANNELS = {}
+    response = Client().get("/hit/x/")
+    assert directive(response, "frame-ancestors") == ["'none'"]
+    assert response["X-Frame-Options"] == "DENY"
+
+
+def test_no_cookie_leaves_a_workers_route_and_none_makes_a_difference() -> None:
+    world = worlds.make()
+    world.log_in()
+    got: dict[str, list[Any]] = {}
+    for what, response in answers(world, framed=True):
+        assert not response.cookies, what
+        assert "cookie" not in response.get("Vary", "").lower(), what
+        got.setdefault(what.partition(" as ")[0], []).append(response)
+    assert len(got) > 10
+    for what, responses in got.items():
+        assert len({response.status_code for response in responses}) == 1, what
+
+
+@pytest.fixture
+def study() -> Study:
+    return making.study(making.corpus(images=15), settings={"candidates_a_page": 4})
+
+
+def client_with_cookies(user: User) -> Client:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(user)
+    client.cookies["csrftoken"] = "not a token"
+    client.cookies["messages"] = "nonsense"
+    return client
+
+
+def test_a_whole_page_is_done_with_cookies_as_without_them(study: Study) -> None:
+    plain = Worker(making.hit(study))
+    laden = Worker(making.hit(study), "WORKER2", "ASSIGNMENT2", client_with_cookies(making.user()))
+    for worker in [plain, laden]:
+        before = dict(worker.client.cookies)
+        token = worker.accept().token()
+        steps = [
+            worker.preview(),
+            worker.open(),
+            worker.fetch("save", token, revision="0", **{"q1-choice": "yes"}),
+            worker.do(),
+            worker.open(),
+            worker.fetch("handed-over", token),
+        ]
+        assert [step.status_code for step in steps] == [200, 200, 200, 200, 200, 204]
+        for step in steps:
+            assert not step.cookies
+            assert "Vary" not in step
+        assert dict(worker.client.cookies) == before
+        assert worker.claim.account.user is None
+
+
+def test_a_login_shows_nothing_of_itself_in_the_frame(study: Study) -> None:
+    user = making.user(first_name="Planted")
+    worker = Worker(making.hit(study), client=client_with_cookies(user))
+    for page in [worker.preview(), worker.open(), worker.accept().open()]:
+        assert "Planted" not in page.content.decode()
+        assert "Log out" not in page.content.decode()
