@@ -2,10 +2,13 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
 from itertools import count
 from pathlib import Path
 
 from django.conf import settings
+from django.utils import timezone
 from PIL import Image as Picture
 
 from hits.models import (
@@ -13,10 +16,15 @@ from hits.models import (
     Assignment,
     Blob,
     Caption,
+    Claim,
     Corpus,
+    Hit,
     Image,
     Membership,
+    Person,
+    Publication,
     Role,
+    Standing,
     Study,
     User,
 )
@@ -165,3 +173,99 @@ def work(of: Study, account: Account, choice: str = "yes") -> Assignment:
     page = draw(study=of, account=account)
     submit(assignment_key=page.key, account=account, fields=truthful(page, choice))
     return page
+
+
+TERMS = {
+    "title": "Do captions describe their images?",
+    "description": "Twenty pairs of an image and a caption.",
+    "keywords": "image, caption",
+    "reward": "0.65",
+    "duration": 3600,
+    "lifetime": 7 * 86_400,
+    "auto_approval": 3 * 86_400,
+    "requirements": [],
+}
+
+
+def publication(
+    of: Study, *, channel: str = "local", hits: int = 0, **values: object
+) -> Publication:
+    """As the pipeline would have left it, with no marketplace asked."""
+    made = Publication.objects.create(
+        study=of,
+        channel=channel,
+        terms=TERMS,
+        hit_type_id=f"TYPE{next(_numbers)}",
+        created_by=of.corpus.owner,
+        **{"reward": Decimal("0.65"), **values},  # type: ignore[arg-type]
+    )
+    for _ in range(hits):
+        hit(made)
+    return made
+
+
+def hit(of: Publication, state: str = "live") -> Hit:
+    return Hit.objects.create(
+        publication=of,
+        state=state,
+        hit_id="" if state == "meant" else f"HIT{next(_numbers)}",
+        expires_at=timezone.now() + timedelta(days=7),
+    )
+
+
+def worker(channel: str = "local") -> Account:
+    return Account.objects.create(
+        person=Person.objects.create(), channel=channel, external_id=f"A{next(_numbers):05d}"
+    )
+
+
+THEIRS = {
+    Standing.CONFIRMED: "submitted",
+    Standing.NO_ANSWERS: "submitted",
+    Standing.PAID: "approved",
+    Standing.REFUSED: "rejected",
+}
+UNANSWERED = {Standing.ACCEPTED, Standing.LEFT, Standing.NO_ANSWERS}
+ENDED = {Standing.LEFT, Standing.NOT_HANDED_OVER, *THEIRS}
+
+
+def claim(
+    of: Publication,
+    standing: str = Standing.CONFIRMED,
+    *,
+    account: Account | None = None,
+    approves_in: timedelta = timedelta(days=3),
+    page: Assignment | None = None,
+) -> Claim:
+    """A worker's claim on a HIT of its own that has come this far."""
+    account = account or (page.account if page else worker(of.channel))
+    now = timezone.now()
+    theirs = THEIRS.get(Standing(standing), "")
+    if page is None and standing != Standing.NO_ANSWERS:
+        page = _page_without_questions(of, account, is_submitted=standing not in UNANSWERED)
+    return Claim.objects.create(
+        hit=hit(of, "ended" if standing in ENDED else "live"),
+        ref=f"ASSIGNMENT{next(_numbers)}",
+        account=account,
+        assignment=page,
+        reserves=True,
+        handed_over_at=now if standing == Standing.HANDED_OVER or theirs else None,
+        confirmed_at=now if theirs else None,
+        theirs=theirs,
+        submitted_there_at=now if theirs else None,
+        auto_approval_at=now + approves_in if theirs else None,
+    )
+
+
+def _page_without_questions(of: Publication, account: Account, *, is_submitted: bool) -> Assignment:
+    assert of.study.version is not None
+    return Assignment.objects.create(
+        study=of.study,
+        version=of.study.version,
+        account=account,
+        person=account.person,
+        state="submitted" if is_submitted else "open",
+        submitted_at=timezone.now() if is_submitted else None,
+        seed=0,
+        lease_until=timezone.now() + timedelta(hours=1),
+    )

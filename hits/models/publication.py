@@ -1,7 +1,7 @@
 import uuid
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, Q, Value, When
 from django.db.models.functions import Now
 
 from hits.models.people import Account, User
@@ -73,6 +73,43 @@ class Hit(models.Model):
         return self.hit_id or f"HIT {self.key}"
 
 
+class Standing(models.TextChoices):
+    """How far a claim has come, as its requester sees it."""
+
+    ACCEPTED = "accepted", "accepted"
+    LEFT = "left", "left without submitting"
+    SAVED = "saved", "saved here"
+    HANDED_OVER = "handed_over", "handed over"
+    NOT_HANDED_OVER = "not_handed_over", "not handed over"
+    CONFIRMED = "confirmed", "confirmed"
+    NO_ANSWERS = "no_answers", "confirmed there, no answers here"
+    PAID = "paid", "paid"
+    REFUSED = "refused", "refused"
+
+
+def _standing() -> Case:
+    saved = Q(assignment__state="submitted")
+    ended = Q(hit__state__in=[Hit.State.ENDED, Hit.State.DELETED])
+    return Case(
+        When(theirs="approved", then=Value(Standing.PAID)),
+        When(theirs="rejected", then=Value(Standing.REFUSED)),
+        When(saved, theirs="submitted", then=Value(Standing.CONFIRMED)),
+        When(theirs="submitted", then=Value(Standing.NO_ANSWERS)),
+        When(saved & ended, then=Value(Standing.NOT_HANDED_OVER)),
+        When(saved, handed_over_at__isnull=False, then=Value(Standing.HANDED_OVER)),
+        When(saved, then=Value(Standing.SAVED)),
+        When(assignment__state__in=["returned", "expired"], then=Value(Standing.LEFT)),
+        When(ended, then=Value(Standing.LEFT)),
+        default=Value(Standing.ACCEPTED),
+        output_field=models.CharField(),
+    )
+
+
+class ClaimQuerySet(models.QuerySet["Claim"]):
+    def with_standing(self) -> "ClaimQuerySet":
+        return self.annotate(standing=_standing())
+
+
 class Claim(models.Model):
     """A worker who says to have accepted a HIT: what was saved here, handed over, confirmed there.
 
@@ -101,6 +138,8 @@ class Claim(models.Model):
     theirs = models.CharField(max_length=10, choices=Theirs.choices, default="", blank=True)
     submitted_there_at = models.DateTimeField(null=True)
     auto_approval_at = models.DateTimeField(null=True)
+
+    objects = ClaimQuerySet.as_manager()
 
     class Meta:
         constraints = [
