@@ -17,6 +17,7 @@ from hits.models import (
     Blob,
     Caption,
     Claim,
+    ClaimState,
     Corpus,
     Hit,
     Image,
@@ -24,7 +25,6 @@ from hits.models import (
     Person,
     Publication,
     Role,
-    Standing,
     Study,
     User,
 )
@@ -220,18 +220,18 @@ def worker(channel: str = "local") -> Account:
 
 
 THEIRS = {
-    Standing.CONFIRMED: "submitted",
-    Standing.NO_ANSWERS: "submitted",
-    Standing.PAID: "approved",
-    Standing.REFUSED: "rejected",
+    ClaimState.CONFIRMED: "submitted",
+    ClaimState.NO_ANSWERS: "submitted",
+    ClaimState.PAID: "approved",
+    ClaimState.REFUSED: "rejected",
 }
-UNANSWERED = {Standing.ACCEPTED, Standing.LEFT, Standing.NO_ANSWERS}
-ENDED = {Standing.LEFT, Standing.NOT_HANDED_OVER, *THEIRS}
+UNANSWERED = {ClaimState.ACCEPTED, ClaimState.LEFT, ClaimState.NO_ANSWERS}
+ENDED = {ClaimState.LEFT, ClaimState.NOT_HANDED_OVER, *THEIRS}
 
 
 def claim(
     of: Publication,
-    standing: str = Standing.CONFIRMED,
+    state: str = ClaimState.CONFIRMED,
     *,
     account: Account | None = None,
     approves_in: timedelta = timedelta(days=3),
@@ -240,16 +240,16 @@ def claim(
     """A worker's claim on a HIT of its own that has come this far."""
     account = account or (page.account if page else worker(of.channel))
     now = timezone.now()
-    theirs = THEIRS.get(Standing(standing), "")
-    if page is None and standing != Standing.NO_ANSWERS:
-        page = _page_without_questions(of, account, is_submitted=standing not in UNANSWERED)
+    theirs = THEIRS.get(ClaimState(state), "")
+    if page is None and state != ClaimState.NO_ANSWERS:
+        page = _page_without_questions(of, account, is_submitted=state not in UNANSWERED)
     return Claim.objects.create(
-        hit=hit(of, "ended" if standing in ENDED else "live"),
+        hit=hit(of, "ended" if state in ENDED else "live"),
         ref=f"ASSIGNMENT{next(_numbers)}",
         account=account,
         assignment=page,
         reserves=True,
-        handed_over_at=now if standing == Standing.HANDED_OVER or theirs else None,
+        handed_over_at=now if state == ClaimState.HANDED_OVER or theirs else None,
         confirmed_at=now if theirs else None,
         theirs=theirs,
         submitted_there_at=now if theirs else None,

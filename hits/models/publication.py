@@ -73,7 +73,7 @@ class Hit(models.Model):
         return self.hit_id or f"HIT {self.key}"
 
 
-class Standing(models.TextChoices):
+class ClaimState(models.TextChoices):
     """How far a claim has come, as its requester sees it."""
 
     ACCEPTED = "accepted", "accepted"
@@ -87,27 +87,27 @@ class Standing(models.TextChoices):
     REFUSED = "refused", "refused"
 
 
-def _standing() -> Case:
+def _state() -> Case:
     saved = Q(assignment__state="submitted")
     ended = Q(hit__state__in=[Hit.State.ENDED, Hit.State.DELETED])
     return Case(
-        When(theirs="approved", then=Value(Standing.PAID)),
-        When(theirs="rejected", then=Value(Standing.REFUSED)),
-        When(saved, theirs="submitted", then=Value(Standing.CONFIRMED)),
-        When(theirs="submitted", then=Value(Standing.NO_ANSWERS)),
-        When(saved & ended, then=Value(Standing.NOT_HANDED_OVER)),
-        When(saved, handed_over_at__isnull=False, then=Value(Standing.HANDED_OVER)),
-        When(saved, then=Value(Standing.SAVED)),
-        When(assignment__state__in=["returned", "expired"], then=Value(Standing.LEFT)),
-        When(ended, then=Value(Standing.LEFT)),
-        default=Value(Standing.ACCEPTED),
+        When(theirs="approved", then=Value(ClaimState.PAID)),
+        When(theirs="rejected", then=Value(ClaimState.REFUSED)),
+        When(saved, theirs="submitted", then=Value(ClaimState.CONFIRMED)),
+        When(theirs="submitted", then=Value(ClaimState.NO_ANSWERS)),
+        When(saved & ended, then=Value(ClaimState.NOT_HANDED_OVER)),
+        When(saved, handed_over_at__isnull=False, then=Value(ClaimState.HANDED_OVER)),
+        When(saved, then=Value(ClaimState.SAVED)),
+        When(assignment__state__in=["returned", "expired"], then=Value(ClaimState.LEFT)),
+        When(ended, then=Value(ClaimState.LEFT)),
+        default=Value(ClaimState.ACCEPTED),
         output_field=models.CharField(),
     )
 
 
 class ClaimQuerySet(models.QuerySet["Claim"]):
-    def with_standing(self) -> "ClaimQuerySet":
-        return self.annotate(standing=_standing())
+    def with_state(self) -> "ClaimQuerySet":
+        return self.annotate(state=_state())
 
 
 class Claim(models.Model):

@@ -1,0 +1,267 @@
+"""Follow: how a study does at a marketplace, for its researchers. Reads only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.utils import timezone
+
+from hits.channels.configured import NoSuchChannel, channel
+from hits.channels.contract import Approve, Bonus, Cost, Terms
+from hits.models import Assignment, Claim, ClaimState, Hit, Intent, Publication, Study
+from hits.models.publication import ClaimQuerySet
+from hits.pipeline.overview import Attention, Pace
+from hits.pipeline.tally import one_row
+
+NEAR = timedelta(hours=48)
+PAGES_FOR_THE_PACE = 300
+SUCCEEDED = [Intent.State.DONE, Intent.State.ALREADY_DONE]
+UNSETTLED = [Intent.State.MEANT, Intent.State.RETRY, Intent.State.UNKNOWN]
+MEANINGS = {
+    ClaimState.ACCEPTED: "has the page and works on it, or has left it",
+    ClaimState.LEFT: "gave the page back, or let its time or the HIT run out",
+    ClaimState.SAVED: "answers are here; the worker’s browser has not handed the page over yet",
+    ClaimState.HANDED_OVER: "the browser handed the page over; the marketplace has not listed it",
+    ClaimState.NOT_HANDED_OVER: "answers are here, but the HIT ended without them: "
+    "a compensation HIT pays for the work",
+    ClaimState.CONFIRMED: "answers are here and the marketplace lists it: to be paid or refused",
+    ClaimState.NO_ANSWERS: "the marketplace lists it, but no answers came here: pay it",
+    ClaimState.PAID: "approved at the marketplace",
+    ClaimState.REFUSED: "rejected at the marketplace",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """What a publication costs; the rewards alone are without the marketplace's fee."""
+
+    promised: Decimal
+    rewards: Decimal
+    fees: Decimal
+    bonuses: Decimal
+    on_its_way: Decimal
+
+    @property
+    def spent(self) -> Decimal:
+        return self.rewards + self.fees + self.bonuses
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """A publication as it runs."""
+
+    hits: dict[str, int]
+    claims: dict[str, int]
+    money: Money
+    pace: Pace
+    refused: int
+    unknown: int
+    near: int
+    warning: str
+
+    @property
+    def all_hits(self) -> int:
+        return sum(self.hits.values())
+
+    @property
+    def made(self) -> int:
+        return self.all_hits - self.hits[Hit.State.MEANT]
+
+    @property
+    def ended(self) -> int:
+        return self.hits[Hit.State.ENDED] + self.hits[Hit.State.DELETED]
+
+
+@dataclass(frozen=True, slots=True)
+class Stranded:
+    """Work that somebody did and is not paid for unless a person does something."""
+
+    no_answers: list[Claim]
+    not_handed_over: list[Claim]
+
+
+def following(publication: Publication) -> Following:
+    hits, claims = _hits(publication), _claims(publication)
+    intents = publication.intents.aggregate(
+        refused=Count("pk", filter=Q(state=Intent.State.REFUSED)),
+        unknown=Count("pk", filter=Q(state=Intent.State.UNKNOWN)),
+        bonuses=_amount(action__in=[Bonus.action], state__in=SUCCEEDED),
+        on_its_way=_amount(action__in=[Approve.action, Bonus.action], state__in=UNSETTLED),
+    )
+    cost, pace = page_cost(publication), pace_of(publication)
+    return Following(
+        hits=hits,
+        claims=claims,
+        money=_money(hits, claims, cost, intents["bonuses"], intents["on_its_way"]),
+        pace=pace,
+        refused=intents["refused"],
+        unknown=intents["unknown"],
+        near=deadlines(Claim.objects.filter(hit__publication=publication)).count(),
+        warning=wage_warning(pace.hourly, publication.least_wage),
+    )
+
+
+def _amount(**lookup: Sequence[str]) -> Sum:
+    return Sum("amount", filter=Q(**lookup), default=Decimal(0))
+
+
+def _hits(publication: Publication) -> dict[str, int]:
+    counted = dict(publication.hits.values_list("state").annotate(Count("pk")))
+    return {state: counted.get(state, 0) for state in Hit.State.values}
+
+
+def _claims(publication: Publication) -> dict[str, int]:
+    claims = claims_of(publication).order_by().values_list("state")
+    counted = dict(claims.annotate(Count("pk")))
+    return {state: counted.get(state, 0) for state in ClaimState.values}
+
+
+def _money(
+    hits: dict[str, int], claims: dict[str, int], cost: Cost, bonuses: Decimal, on_its_way: Decimal
+) -> Money:
+    """Work that approved itself has no call in the ledger, so the claims say what was paid."""
+    paid = claims[ClaimState.PAID]
+    to_come = hits[Hit.State.MEANT] + hits[Hit.State.LIVE]
+    to_decide = claims[ClaimState.CONFIRMED] + claims[ClaimState.NO_ANSWERS]
+    return Money(
+        promised=(to_come + to_decide) * cost.page,
+        rewards=paid * cost.reward,
+        fees=paid * cost.fee,
+        bonuses=bonuses,
+        on_its_way=on_its_way,
+    )
+
+
+def page_cost(publication: Publication) -> Cost:
+    """Of one page; without a fee where the channel is no longer configured."""
+    terms = Terms.from_json(publication.terms)
+    try:
+        asked = channel(publication.channel)
+    except NoSuchChannel:
+        return Cost(pages=1, reward=publication.reward, fee=Decimal(0))
+    return asked.cost(pages=1, reward=publication.reward, requirements=terms.requirements)
+
+
+def pace_of(publication: Publication) -> Pace:
+    """The time that workers of this publication took for their last pages."""
+    median, pages = one_row(
+        """
+        WITH recent AS (
+            SELECT a.id FROM hits_claim c
+            JOIN hits_hit h ON h.id = c.hit_id
+            JOIN hits_assignment a ON a.id = c.assignment_id
+            WHERE h.publication_id = %(publication)s AND a.state = 'submitted'
+            ORDER BY a.id DESC LIMIT %(limit)s),
+        page AS (
+            SELECT sum(j.seconds) AS seconds
+            FROM recent r
+            JOIN hits_slot s ON s.assignment_id = r.id
+            JOIN hits_judgment j ON j.slot_id = s.id
+            GROUP BY r.id)
+        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds), count(*)
+        FROM page WHERE seconds > 0
+        """,
+        {"publication": publication.pk, "limit": PAGES_FOR_THE_PACE},
+    )
+    return Pace(pages, median, publication.reward)
+
+
+def wage_warning(hourly: Decimal | None, least: Decimal | None) -> str:
+    if hourly is None or least is None or hourly >= least:
+        return ""
+    return f"At the pace seen an hour earns ${hourly:,.2f}, less than the ${least:,.2f} you set."
+
+
+def claims_of(publication: Publication) -> ClaimQuerySet:
+    return Claim.objects.filter(hit__publication=publication).with_state()
+
+
+def deadlines(claims: QuerySet[Claim]) -> QuerySet[Claim]:
+    """Work that the marketplace approves by itself within two days, and nobody has decided on."""
+    return claims.filter(
+        theirs=Claim.Theirs.SUBMITTED,
+        auto_approval_at__lt=timezone.now() + NEAR,
+        assignment__payment=Assignment.Payment.PENDING,
+    )
+
+
+def is_near(claim: Claim) -> bool:
+    return (
+        claim.theirs == Claim.Theirs.SUBMITTED
+        and claim.auto_approval_at is not None
+        and claim.auto_approval_at < timezone.now() + NEAR
+    )
+
+
+def to_pay(claims: ClaimQuerySet) -> ClaimQuerySet:
+    """Confirmed there without answers here, and nobody has paid for it yet."""
+    asked = Intent.objects.filter(claim=OuterRef("pk"), action=Approve.action)
+    waiting = claims.filter(state=ClaimState.NO_ANSWERS)
+    return waiting.exclude(Exists(asked.exclude(state=Intent.State.REFUSED)))
+
+
+def to_compensate(claims: ClaimQuerySet) -> ClaimQuerySet:
+    """Answered here, never arrived there, and no compensation HIT made."""
+    return claims.filter(state=ClaimState.NOT_HANDED_OVER, compensation__isnull=True)
+
+
+def with_rival(claims: ClaimQuerySet) -> ClaimQuerySet:
+    """Whether somebody else was confirmed for the HIT: then the claim may be an invented one."""
+    others = Claim.objects.filter(hit=OuterRef("hit")).exclude(pk=OuterRef("pk"))
+    return claims.annotate(has_rival=Exists(others.exclude(theirs="")))
+
+
+def stranded(publication: Publication, limit: int) -> Stranded:
+    claims = with_rival(claims_of(publication)).select_related("account", "assignment")
+    return Stranded(
+        no_answers=list(to_pay(claims).order_by("pk")[:limit]),
+        not_handed_over=list(to_compensate(claims).order_by("pk")[:limit]),
+    )
+
+
+def attention_of(found: Following, name: str) -> list[Attention]:
+    """What a person should know of, but for stranded work, which has buttons of its own."""
+    items = []
+    if found.near:
+        items.append(Attention(_near(found.near), "warn", "review", "Review"))
+    if found.refused:
+        text = f"{name.capitalize()} refused {_count(found.refused, 'call')}."
+        items.append(Attention(text, "bad", "refused", "Read why"))
+    if found.unknown:
+        text = f"{_count(found.unknown, 'call')} may or may not have been done; it is looked up."
+        items.append(Attention(text, "warn", "unknown", "See them"))
+    if found.warning:
+        items.append(Attention(found.warning, "warn", "", ""))
+    return items
+
+
+def attention_in(study: Study) -> list[Attention]:
+    """The same for all publications of a study together, for its own page."""
+    if not study.publications.exists():
+        return []
+    claims = Claim.objects.filter(hit__publication__study=study).with_state()
+    items = []
+    waiting = to_pay(claims).count() + to_compensate(claims).count()
+    if waiting:
+        text = f"{_count(waiting, 'worker')} did work at a marketplace that is stranded."
+        items.append(Attention(text, "warn", "channels", "See to it"))
+    near = deadlines(claims).count()
+    if near:
+        items.append(Attention(_near(near), "warn", "review", "Review"))
+    troubled = [Intent.State.REFUSED, Intent.State.UNKNOWN]
+    calls = Intent.objects.filter(publication__study=study, state__in=troubled).count()
+    if calls:
+        text = f"{_count(calls, 'call')} to a marketplace {'was' if calls == 1 else 'were'} refused or ended unknown."
+        items.append(Attention(text, "bad", "channels", "See them"))
+    return items
+
+
+def _near(number: int) -> str:
+    verb = "approves itself" if number == 1 else "approve themselves"
+    return f"{_count(number, 'undecided page')} {verb} at the marketplace within 48 hours."
+
+
+def _count(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
