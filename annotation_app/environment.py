@@ -8,6 +8,25 @@ from django.core.exceptions import ImproperlyConfigured
 DEVELOPMENT_SECRET_KEY = "development-only-not-a-secret"  # noqa: S105
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
+# What is known of marketplaces by their names; CHANNEL_<NAME>_… of the environment overrides it.
+MARKETPLACES: Mapping[str, Mapping[str, str]] = {
+    "production": {
+        "url": "https://mturk-requester.us-east-1.amazonaws.com",
+        "submit": "https://www.mturk.com",
+        "frames": "https://worker.mturk.com,https://www.mturk.com",
+        "events": "sns.us-east-1.amazonaws.com",
+    },
+    "sandbox": {
+        "url": "https://mturk-requester-sandbox.us-east-1.amazonaws.com",
+        "submit": "https://workersandbox.mturk.com",
+        "events": "sns.us-east-1.amazonaws.com",
+    },
+    "local": {
+        "url": "http://127.0.0.1:8001",
+        "submit": "http://127.0.0.1:8001",
+        "events": "127.0.0.1:8001",
+    },
+}
 
 
 class Environment:
@@ -58,3 +77,26 @@ class Environment:
         if not hosts:
             raise ImproperlyConfigured("ALLOWED_HOSTS must name at least one host in production.")
         return hosts
+
+    def channels(self) -> dict[str, dict[str, str]]:
+        """The marketplaces that CHANNELS names, each with its settings."""
+        return {name: self._channel(name) for name in self.names("CHANNELS")}
+
+    def _channel(self, name: str) -> dict[str, str]:
+        if not name.replace("_", "").isalnum() or not name.islower() or len(name) > 20:
+            raise ImproperlyConfigured(
+                f"CHANNELS: {name!r} must be small letters, digits and _, at most 20."
+            )
+        prefix = f"CHANNEL_{name.upper()}_"
+        own = {
+            key.removeprefix(prefix).lower(): value.strip()
+            for key, value in self.values.items()
+            if key.startswith(prefix) and value.strip()
+        }
+        found = {"kind": "mturk", "region": "us-east-1", **MARKETPLACES.get(name, {}), **own}
+        for needed in ("url", "submit", "access_key", "secret_key"):
+            if found["kind"] == "mturk" and needed not in found:
+                raise ImproperlyConfigured(
+                    f"Set the environment variable {prefix}{needed.upper()}."
+                )
+        return found

@@ -24,6 +24,9 @@ class Publication(models.Model):
     least_wage = models.DecimalField(
         max_digits=8, decimal_places=2, null=True, help_text="Warn when an hour earns less."
     )
+    pages = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="How many pages somebody agreed to pay for."
+    )
     hit_type_id = models.CharField(max_length=64, blank=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     compensates = models.OneToOneField(

@@ -1,0 +1,1 @@
+"""Amazon's Simple Notification Service: whether a message is what it says it is."""
