@@ -197,7 +197,7 @@ def publication(
         terms=TERMS,
         hit_type_id=f"TYPE{next(_numbers)}",
         created_by=of.corpus.owner,
-        **{"reward": Decimal("0.65"), **values},  # type: ignore[arg-type]
+        **{"reward": Decimal("0.65"), **values},
     )
     for _ in range(hits):
         hit(made)

@@ -1,7 +1,7 @@
 import uuid
 
 from django.db import models
-from django.db.models import Case, Q, Value, When
+from django.db.models import Case, Count, Q, Value, When
 from django.db.models.functions import Now
 
 from hits.models.people import Account, User
@@ -90,7 +90,7 @@ class ClaimState(models.TextChoices):
     REFUSED = "refused", "refused"
 
 
-def _state() -> Case:
+def _how_far() -> Case:
     saved = Q(assignment__state="submitted")
     ended = Q(hit__state__in=[Hit.State.ENDED, Hit.State.DELETED])
     return Case(
@@ -110,7 +110,15 @@ def _state() -> Case:
 
 class ClaimQuerySet(models.QuerySet["Claim"]):
     def with_state(self) -> "ClaimQuerySet":
-        return self.annotate(state=_state())
+        return self.annotate(how_far=_how_far())
+
+    def in_state(self, state: str) -> "ClaimQuerySet":
+        return self.annotate(how_far=_how_far()).filter(how_far=state)
+
+    def count_by_state(self) -> dict[str, int]:
+        states = self.order_by().annotate(how_far=_how_far()).values_list("how_far")
+        counted = dict(states.annotate(Count("pk")))
+        return {state: counted.get(state, 0) for state in ClaimState.values}
 
 
 class Claim(models.Model):
@@ -164,6 +172,11 @@ class Claim(models.Model):
 
     def __str__(self) -> str:
         return f"{self.account} at {self.hit}"
+
+    @property
+    def state(self) -> ClaimState:
+        """Of claims that were asked for with_state()."""
+        return ClaimState(self.__dict__["how_far"])
 
 
 class Qualification(models.Model):

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from hits.channels.configured import NoSuchChannel, channel
@@ -83,7 +83,8 @@ class Stranded:
 
 
 def following(publication: Publication) -> Following:
-    hits, claims = _hits(publication), _claims(publication)
+    hits = _hits(publication)
+    claims = Claim.objects.filter(hit__publication=publication).count_by_state()
     intents = publication.intents.aggregate(
         refused=Count("pk", filter=Q(state=Intent.State.REFUSED)),
         unknown=Count("pk", filter=Q(state=Intent.State.UNKNOWN)),
@@ -110,12 +111,6 @@ def _amount(**lookup: Sequence[str]) -> Sum:
 def _hits(publication: Publication) -> dict[str, int]:
     counted = dict(publication.hits.values_list("state").annotate(Count("pk")))
     return {state: counted.get(state, 0) for state in Hit.State.values}
-
-
-def _claims(publication: Publication) -> dict[str, int]:
-    claims = claims_of(publication).order_by().values_list("state")
-    counted = dict(claims.annotate(Count("pk")))
-    return {state: counted.get(state, 0) for state in ClaimState.values}
 
 
 def _money(
@@ -174,8 +169,16 @@ def wage_warning(hourly: Decimal | None, least: Decimal | None) -> str:
     return f"At the pace seen an hour earns ${hourly:,.2f}, less than the ${least:,.2f} you set."
 
 
-def claims_of(publication: Publication) -> ClaimQuerySet:
-    return Claim.objects.filter(hit__publication=publication).with_state()
+def claims_of(publication: Publication, state: str = "") -> ClaimQuerySet:
+    claims = Claim.objects.filter(hit__publication=publication)
+    return claims.in_state(state) if state else claims.with_state()
+
+
+def workers_of(publication: Publication, state: str = "") -> list[str]:
+    """The marketplace's ids of those who worked, or whose work is in one state."""
+    claims = claims_of(publication, state)
+    ids = claims.order_by("account__external_id").values_list("account__external_id", flat=True)
+    return list(ids.distinct())
 
 
 def deadlines(claims: QuerySet[Claim]) -> QuerySet[Claim]:
@@ -198,13 +201,13 @@ def is_near(claim: Claim) -> bool:
 def to_pay(claims: ClaimQuerySet) -> ClaimQuerySet:
     """Confirmed there without answers here, and nobody has paid for it yet."""
     asked = Intent.objects.filter(claim=OuterRef("pk"), action=Approve.action)
-    waiting = claims.filter(state=ClaimState.NO_ANSWERS)
+    waiting = claims.in_state(ClaimState.NO_ANSWERS)
     return waiting.exclude(Exists(asked.exclude(state=Intent.State.REFUSED)))
 
 
 def to_compensate(claims: ClaimQuerySet) -> ClaimQuerySet:
     """Answered here, never arrived there, and no compensation HIT made."""
-    return claims.filter(state=ClaimState.NOT_HANDED_OVER, compensation__isnull=True)
+    return claims.in_state(ClaimState.NOT_HANDED_OVER).filter(compensation__isnull=True)
 
 
 def with_rival(claims: ClaimQuerySet) -> ClaimQuerySet:
@@ -253,7 +256,7 @@ def attention_in(study: Study) -> list[Attention]:
     troubled = [Intent.State.REFUSED, Intent.State.UNKNOWN]
     calls = Intent.objects.filter(publication__study=study, state__in=troubled).count()
     if calls:
-        text = f"{_count(calls, 'call')} to a marketplace {'was' if calls == 1 else 'were'} refused or ended unknown."
+        text = f"A marketplace refused, or may not have heard, {_count(calls, 'call')}."
         items.append(Attention(text, "bad", "channels", "See them"))
     return items
 

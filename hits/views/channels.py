@@ -1,7 +1,7 @@
 """A study at marketplaces: published after a look at the costs, then followed as it runs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
@@ -31,7 +31,7 @@ KINDS = ("publish", "reconcile", "settle")
 @dataclass(frozen=True, slots=True)
 class AtChannel:
     name: str
-    publications: list[Publication]
+    publications: Sequence[Publication]
     has_more: bool
 
 
@@ -72,7 +72,8 @@ def publish(request: HttpRequest, slug: str, channel: str) -> HttpResponse:
     if channel not in names() or study.state == Study.State.DRAFT:
         raise Http404
     missing = publishing.pages_missing(study)
-    form = PublishForm(request.POST or None, study=study, missing=missing)
+    sent = request.POST if request.method == "POST" else None
+    form = PublishForm(sent, study=study, missing=missing)
     context = study_context(request, study, "channels") | {
         "channel": channel,
         "missing": missing,
@@ -93,11 +94,14 @@ def _review(
     values = context["form"].cleaned_data
     terms = _terms(values)
     estimate = publishing.estimate(
-        study=study, channel=context["channel"], reward=terms.reward, pages=values["pages"]
+        study=study,
+        channel=context["channel"],
+        reward=terms.reward,
+        pages=values["pages"],
+        least_wage=values["least_wage"],
     )
     context |= {
         "estimate": estimate,
-        "warning": follow.wage_warning(estimate.hourly, values["least_wage"]),
         "short": estimate.total - estimate.balance if estimate.balance is not None else None,
         "too_many": values["pages"] > context["missing"],
         "promised": in_words(terms),
@@ -251,7 +255,14 @@ def top_up(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def reconcile(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = publication_of(request, slug, pk)
-    _ask(request, found, "reconcile")
+    arguments = {"publication": found.pk}
+    jobs.ask(
+        kind="reconcile",
+        arguments=arguments,
+        by=user_of(request),
+        study=found.study,
+        queue="marketplace",
+    )
     messages.success(request, f"The list of {found.channel} is being read.")
     return redirect("publication", slug=slug, pk=pk)
 
@@ -261,10 +272,6 @@ def reconcile(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Go on with a launch that was stopped or has failed."""
     found = publication_of(request, slug, pk)
-    _ask(request, found, "publish")
+    publishing.resume(publication=found, by=user_of(request))
     messages.success(request, "The launch goes on where it stopped.")
     return redirect("publication", slug=slug, pk=pk)
-
-
-def _ask(request: HttpRequest, found: Publication, kind: str) -> None:
-    publishing.ask(publication=found, kind=kind, by=user_of(request))
