@@ -1,3 +1,4 @@
+from decimal import Decimal
 from typing import Any
 
 from rest_framework import serializers
@@ -16,13 +17,18 @@ def _dollars(**options: Any) -> serializers.DecimalField:
 class ChannelSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     publications = serializers.IntegerField()
-    pages_missing = serializers.IntegerField(help_text="Pages that would fill what is open now.")
+    pages_wanting = serializers.IntegerField(
+        help_text="Units are open for them, and no HIT is out."
+    )
 
 
 class AskEstimateSerializer(serializers.Serializer[Any]):
     reward = _dollars(min_value=0, required=False, help_text="The study's pay if left out.")
     pages = serializers.IntegerField(
-        min_value=1, max_value=100_000, required=False, help_text="What is missing if left out."
+        min_value=1,
+        max_value=100_000,
+        required=False,
+        help_text="If left out: all that are wanting.",
     )
     least_wage = _dollars(min_value=0, required=False)
 
@@ -46,9 +52,14 @@ class NewPublicationSerializer(serializers.Serializer[Any]):
     title = serializers.CharField(max_length=128)
     description = serializers.CharField(max_length=2000)
     keywords = serializers.CharField(max_length=1000, allow_blank=True, default="")
-    reward = _dollars(min_value=0.01, required=False, help_text="The study's pay if left out.")
+    reward = _dollars(
+        min_value=Decimal("0.01"), required=False, help_text="The study's pay if left out."
+    )
     pages = serializers.IntegerField(
-        min_value=1, max_value=100_000, required=False, help_text="What is missing if left out."
+        min_value=1,
+        max_value=100_000,
+        required=False,
+        help_text="If left out: all that are wanting.",
     )
     least_wage = _dollars(min_value=0, allow_null=True, default=None)
     minutes = serializers.IntegerField(
@@ -126,7 +137,7 @@ class TopUpSerializer(serializers.Serializer[Any]):
         max_value=100_000,
         allow_null=True,
         default=None,
-        help_text="What is missing if null.",
+        help_text="All that are wanting if null.",
     )
 
 
@@ -165,7 +176,7 @@ class IntentSerializer(serializers.ModelSerializer[Intent]):
 
 
 class BonusSerializer(serializers.Serializer[Any]):
-    amount = _dollars(min_value=0.01, max_value=10_000)
+    amount = _dollars(min_value=Decimal("0.01"), max_value=10_000)
     reason = serializers.CharField(max_length=LONGEST_TEXT, help_text="The worker reads it.")
 
 

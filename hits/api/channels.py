@@ -49,9 +49,9 @@ def _known(channel: str) -> str:
 
 
 def _pages(study: Study, wanted: int | None) -> int:
-    pages = wanted if wanted is not None else publish.pages_missing(study)
+    pages = wanted if wanted is not None else publish.pages_short(study)
     if not pages:
-        raise Refused("No page is missing. Say how many there shall be.")
+        raise Refused("No page is wanting. Say how many there shall be.")
     return pages
 
 
@@ -67,10 +67,10 @@ class ChannelList(APIView):
         """The marketplaces that this installation speaks to."""
         study = study_of(request, slug, Role.RESEARCHER)
         is_draft = study.state == Study.State.DRAFT
-        missing = 0 if is_draft else publish.pages_missing(study)
+        wanting = 0 if is_draft else publish.pages_short(study)
         published = list(study.publications.values_list("channel", flat=True))
         rows = [
-            {"name": name, "publications": published.count(name), "pages_missing": missing}
+            {"name": name, "publications": published.count(name), "pages_wanting": wanting}
             for name in names()
         ]
         return Response(ChannelSerializer(rows, many=True).data)

@@ -82,7 +82,6 @@ class ClaimNotify(APIView):
         number = contact.write_to(
             publication=claim.hit.publication,
             workers=[claim.account.external_id],
-            claim=claim,
             by=user_of(request),
             **_sent(MessageSerializer, request),
         )

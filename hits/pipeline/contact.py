@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.db.models import Q
 
 from hits.channels.configured import channel
-from hits.channels.contract import Block, Notify, Refusal, Unblock
+from hits.channels.contract import Block, Notify, Unblock
 from hits.models import Account, Claim, Intent, Publication, User
 from hits.pipeline import ledger
 from hits.pipeline.errors import Refused
-
-ABOUT_BLOCKS = (Block.action, Unblock.action)
 
 
 @transaction.atomic
@@ -22,7 +21,6 @@ def write_to(
     subject: str,
     text: str,
     by: User,
-    claim: Claim | None = None,
     key: UUID | None = None,
 ) -> int:
     """A message to each of these workers; with the same key again, nothing more is sent."""
@@ -32,58 +30,47 @@ def write_to(
     at_once = channel(publication.channel).capabilities.most_notified
     if not at_once:
         raise Refused("Workers of this channel cannot be written to.")
-    batches = [workers[start : start + at_once] for start in range(0, len(workers), at_once)]
-    for number, batch in enumerate(batches):
-        _ask(
-            Notify(workers=tuple(batch), subject=subject, text=text),
-            f"notify-{key.hex}-{number}",
+    for number, start in enumerate(range(0, len(workers), at_once)):
+        batch = tuple(workers[start : start + at_once])
+        ledger.intend(
+            channel=publication.channel,
+            order=Notify(workers=batch, subject=subject, text=text),
+            token=f"notify-{key.hex}-{number}",
             publication=publication,
-            claim=claim,
             by=by,
         )
     return len(workers)
 
 
-@transaction.atomic
 def block(*, claim: Claim, reason: str, by: User, key: UUID | None = None) -> None:
     """The worker sees no HIT of this requester any more, of no study."""
-    order = Block(worker=claim.account.external_id, reason=reason)
-    token = f"block-{(key or uuid4()).hex}"
-    _ask(order, token, publication=claim.hit.publication, claim=claim, by=by)
+    _about(claim, Block(worker=claim.account.external_id, reason=reason), by, key)
 
 
-@transaction.atomic
 def unblock(*, claim: Claim, reason: str, by: User, key: UUID | None = None) -> None:
-    order = Unblock(worker=claim.account.external_id, reason=reason)
-    token = f"unblock-{(key or uuid4()).hex}"
-    _ask(order, token, publication=claim.hit.publication, claim=claim, by=by)
+    _about(claim, Unblock(worker=claim.account.external_id, reason=reason), by, key)
 
 
 def is_blocked(account: Account) -> bool:
     """By what was last asked of the marketplace."""
-    asked = Intent.objects.filter(claim__account=account, action__in=ABOUT_BLOCKS)
+    asked = Intent.objects.filter(
+        Q(token__startswith=_token(Block.action, account))
+        | Q(token__startswith=_token(Unblock.action, account))
+    )
     last = asked.exclude(state=Intent.State.REFUSED).order_by("-pk").first()
     return last is not None and last.action == Block.action
 
 
-def _ask(
-    order: Notify | Block | Unblock,
-    token: str,
-    *,
-    publication: Publication,
-    claim: Claim | None,
-    by: User,
-) -> None:
-    if Intent.objects.filter(token=token).exists():
-        return
-    try:
-        ledger.intend(
-            channel=publication.channel,
-            order=order,
-            token=token,
-            publication=publication,
-            claim=claim,
-            by=by,
-        )
-    except Refusal as refusal:
-        raise Refused(str(refusal)) from None
+def _about(claim: Claim, order: Block | Unblock, by: User, key: UUID | None) -> None:
+    """Not bound to the claim: what is asked about a claim waits until it is confirmed."""
+    ledger.intend(
+        channel=claim.account.channel,
+        order=order,
+        token=_token(order.action, claim.account) + (key or uuid4()).hex,
+        publication=claim.hit.publication,
+        by=by,
+    )
+
+
+def _token(action: str, account: Account) -> str:
+    return f"{action}-{account.pk}-"

@@ -1,6 +1,7 @@
 """The forms of publishing a study, and of what is done about one worker."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -33,6 +34,14 @@ class CountriesField(forms.CharField):
         return ", ".join(value) if isinstance(value, list) else value
 
 
+def not_more_than(most: int, pages: int) -> int:
+    if pages > most:
+        raise forms.ValidationError(
+            f"There is work for {most:,} more page{'' if most == 1 else 's'}, not for {pages:,}."
+        )
+    return pages
+
+
 class PublishForm(forms.Form):
     title = forms.CharField(max_length=128, help_text="What workers see in the list of HITs.")
     description = forms.CharField(
@@ -44,7 +53,7 @@ class PublishForm(forms.Form):
         max_length=1000, required=False, help_text="By which workers find it, apart by commas."
     )
     reward = forms.DecimalField(
-        label="Reward a page, in dollars", min_value=0.01, max_digits=8, decimal_places=2
+        label="Reward a page, in dollars", min_value=Decimal("0.01"), max_digits=8, decimal_places=2
     )
     least_wage = forms.DecimalField(
         label="Least hourly wage, in dollars",
@@ -58,7 +67,7 @@ class PublishForm(forms.Form):
         label="Pages to publish",
         min_value=1,
         max_value=100_000,
-        help_text="Each is one HIT for one worker. Filled in: what is missing now.",
+        help_text="Each is one HIT for one worker. Filled in: all that are wanting.",
     )
     minutes = forms.IntegerField(
         label="Minutes to do a page",
@@ -94,13 +103,17 @@ class PublishForm(forms.Form):
         help_text="Where workers may be, such as US, GB, IN. Empty: anywhere.",
     )
 
-    def __init__(self, *args: Any, study: Study, missing: int, **values: Any) -> None:
+    def __init__(self, *args: Any, study: Study, most: int, **values: Any) -> None:
         super().__init__(*args, **values)
         assert study.version is not None
+        self.most = most
         self.fields["title"].initial = study.name[:128]
         self.fields["reward"].initial = study.version.pay or None
         self.fields["minutes"].initial = study.version.lease_minutes
-        self.fields["pages"].initial = missing or None
+        self.fields["pages"].initial = most or None
+
+    def clean_pages(self) -> int:
+        return not_more_than(self.most, self.cleaned_data["pages"])
 
     def offer_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in ("title", "description", "keywords")]
@@ -116,12 +129,28 @@ class PublishForm(forms.Form):
 
 
 class TopUpForm(forms.Form):
-    pages = forms.IntegerField(label="More pages", min_value=1, max_value=100_000)
+    pages = forms.IntegerField(label="How many more", min_value=1, max_value=100_000)
+
+    def __init__(self, *args: Any, most: int, **values: Any) -> None:
+        super().__init__(*args, **values)
+        self.most = most
+        self.fields["pages"].initial = most or None
+
+    def clean_pages(self) -> int:
+        return not_more_than(self.most, self.cleaned_data["pages"])
+
+
+class CloseForm(forms.Form):
+    state = forms.CharField(widget=forms.HiddenInput)
 
 
 class BonusForm(forms.Form):
     amount = forms.DecimalField(
-        label="Bonus, in dollars", min_value=0.01, max_value=10_000, max_digits=8, decimal_places=2
+        label="Bonus, in dollars",
+        min_value=Decimal("0.01"),
+        max_value=10_000,
+        max_digits=8,
+        decimal_places=2,
     )
     reason = forms.CharField(
         max_length=LONGEST_TEXT,

@@ -20,7 +20,8 @@ from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.offer import last_publication, offer, terms_of
 from hits.views.access import study_of_researcher, user_of
-from hits.views.channel_forms import PublishForm, TopUpForm
+from hits.views.channel_forms import CloseForm, PublishForm, TopUpForm
+from hits.views.claim_acts import Confirmation
 from hits.views.research import recent_jobs, study_context
 
 PUBLICATIONS_SHOWN = 20
@@ -45,7 +46,7 @@ def channels(request: HttpRequest, slug: str) -> HttpResponse:
             for each in follow.attention_in(study)
         ],
         "channels": [_at(study, name) for name in names()],
-        "missing": publishing.pages_missing(study) if study.state != Study.State.DRAFT else 0,
+        "short": publishing.pages_short(study),
         "raters": study.memberships.filter(role=Role.RATER).count(),
         "jobs": recent_jobs(study.jobs.filter(kind__in=KINDS)),
     }
@@ -71,14 +72,9 @@ def publish(request: HttpRequest, slug: str, channel: str) -> HttpResponse:
     study = study_of_researcher(request, slug)
     if channel not in names() or study.state == Study.State.DRAFT:
         raise Http404
-    missing = publishing.pages_missing(study)
     sent = request.POST if request.method == "POST" else None
-    form = PublishForm(sent, study=study, missing=missing)
-    context = study_context(request, study, "channels") | {
-        "channel": channel,
-        "missing": missing,
-        "form": form,
-    }
+    form = PublishForm(sent, study=study, most=publishing.pages_short(study))
+    context = study_context(request, study, "channels") | {"channel": channel, "form": form}
     step = request.POST.get("step", "")
     if request.method != "POST" or not form.is_valid() or step == "form":
         status = 422 if form.errors else 200
@@ -103,7 +99,6 @@ def _review(
     context |= {
         "estimate": estimate,
         "short": estimate.total - estimate.balance if estimate.balance is not None else None,
-        "too_many": values["pages"] > context["missing"],
         "promised": in_words(terms),
         "seen": last_publication(study),
         "error": error,
@@ -183,7 +178,7 @@ def _show(
     study = found.study
     followed = follow.following(found)
     asked = study.jobs.filter(kind__in=KINDS, arguments__publication=found.pk)
-    missing = publishing.pages_missing(study)
+    most = publishing.pages_short(study)
     context = study_context(request, study, "channels") | {
         "publication": found,
         "following": followed,
@@ -203,8 +198,8 @@ def _show(
         "jobs": recent_jobs(asked),
         "is_launching": asked.filter(kind="publish", state__in=["queued", "running"]).exists(),
         "page_cost": follow.page_cost(found).page,
-        "top_up_form": top_up_form or TopUpForm(initial={"pages": missing or None}),
-        "missing": missing,
+        "top_up_form": top_up_form or TopUpForm(most=most),
+        "most": most,
         "promised": in_words(Terms.from_json(found.terms)),
     }
     status = 422 if top_up_form else 200
@@ -223,22 +218,42 @@ def _link(found: Publication, name: str) -> str:
 def state(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = publication_of(request, slug, pk)
     wanted = request.POST.get("state", "")
+    if wanted == Publication.State.CLOSED and "sure" not in request.POST:
+        return _ask_whether_to_close(request, found)
     try:
-        if wanted not in Publication.State.values:
-            raise PipelineError("A publication can be open, paused or closed.")
         publishing.set_state(publication=found, state=wanted, by=user_of(request))
     except PipelineError as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"The publication is {Publication.State(wanted).label} now.")
+        messages.success(request, f"The publication is {found.get_state_display()} now.")
     return redirect("publication", slug=slug, pk=pk)
+
+
+def _ask_whether_to_close(request: HttpRequest, found: Publication) -> HttpResponse:
+    live = found.hits.filter(state="live").count()
+    hits = "its 1 live HIT" if live == 1 else f"its {live:,} live HITs"
+    context = study_context(request, found.study, "channels") | {
+        "act": {"title": "Close the publication"},
+        "confirmation": Confirmation(
+            what=f"{found.channel.capitalize()} offers {hits} no longer. Whoever has accepted one "
+            "may finish it and is paid. A closed publication stays closed; pause it to open it "
+            "again later.",
+            button="Close it for good",
+            is_danger=True,
+        ),
+        "form": CloseForm(initial={"state": Publication.State.CLOSED}),
+        "sure": "yes",
+        "back": reverse("publication", args=[found.study.slug, found.pk]),
+        "back_name": f"{found.channel}, {found.created_at:%-d %b %Y, %H:%M}",
+    }
+    return render(request, "research/confirm.html", context)
 
 
 @login_required
 @require_POST
 def top_up(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = publication_of(request, slug, pk)
-    form = TopUpForm(request.POST)
+    form = TopUpForm(request.POST, most=publishing.pages_short(found.study))
     if form.is_valid():
         try:
             pages = form.cleaned_data["pages"]

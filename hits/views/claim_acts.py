@@ -92,7 +92,6 @@ def _send_message(claim: Claim, values: Values, by: User, key: UUID) -> str:
     contact.write_to(
         publication=claim.hit.publication,
         workers=[_worker(claim)],
-        claim=claim,
         by=by,
         key=key,
         **values,
