@@ -14,11 +14,13 @@ MARKETPLACES: Mapping[str, Mapping[str, str]] = {
         "url": "https://mturk-requester.us-east-1.amazonaws.com",
         "submit": "https://www.mturk.com",
         "frames": "https://worker.mturk.com,https://www.mturk.com",
+        "masters": "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH",
         "events": "sns.us-east-1.amazonaws.com",
     },
     "sandbox": {
         "url": "https://mturk-requester-sandbox.us-east-1.amazonaws.com",
         "submit": "https://workersandbox.mturk.com",
+        "masters": "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6",
         "events": "sns.us-east-1.amazonaws.com",
     },
     "local": {
@@ -55,6 +57,12 @@ class Environment:
 
     def names(self, name: str, default: str = "") -> list[str]:
         return [part.strip() for part in self.text(name, default).split(",") if part.strip()]
+
+    def pairs(self, name: str) -> dict[str, str]:
+        parts = [part.partition("=") for part in self.names(name)]
+        if not all(key and value for key, _, value in parts):
+            raise ImproperlyConfigured(f"{name} must be name=value, separated by commas.")
+        return {key.strip(): value.strip() for key, _, value in parts}
 
     def debug(self) -> bool:
         debug = self.flag("DEBUG")

@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "axes",
     "hits",
+    "hits.marketplace",
 ]
 
 MIDDLEWARE = [
@@ -36,6 +37,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "hits.views.middleware.request_log",
     "hits.views.middleware.content_security",
+    "hits.marketplace.middleware.OwnHost",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -177,7 +179,14 @@ CELERY_BEAT_SCHEDULE = {
         "task": "workers.tasks.forget_expired_sessions",
         "schedule": 24 * 3600,
     },
+    "forget routine jobs": {"task": "workers.tasks.forget_routine_jobs", "schedule": 24 * 3600},
 }
+if any("queue" in channel for channel in CHANNELS.values()):
+    CELERY_BEAT_SCHEDULE["listen for hints"] = {
+        "task": "workers.tasks.listen",
+        "schedule": SWEEP_SECONDS,
+        "options": {"expires": SWEEP_SECONDS, "queue": "marketplace"},
+    }
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -205,6 +214,15 @@ SPECTACULAR_SETTINGS = {
         "StudyState": "hits.models.study.Study.State",
     },
 }
+
+# Our own marketplace answers where the request's host is this one; empty, there is none.
+MARKETPLACE_HOST = env.text("MARKETPLACE_HOST", "")
+MARKETPLACE_FAULTS = env.flag("MARKETPLACE_FAULTS")
+MARKETPLACE_HTTP_HOSTS = env.names(
+    "MARKETPLACE_HTTP_HOSTS", "" if env.is_production else "127.0.0.1,localhost"
+)
+MARKETPLACE_QUEUE_HOSTS = env.names("MARKETPLACE_QUEUE_HOSTS")
+MARKETPLACE_SUBSCRIBERS = env.pairs("MARKETPLACE_SUBSCRIBERS")
 
 LOG_LEVEL = env.text("LOG_LEVEL", "INFO")
 LOG_PROCESSORS: list[structlog.typing.Processor] = [

@@ -19,7 +19,7 @@ def channels(url: str = SILENT, *names: str) -> dict[str, dict[str, str]]:
         "access_key": "key",
         "secret_key": "secret",
     }
-    return {name: values for name in names or ("local",)}
+    return dict.fromkeys(names or ("local",), values)
 
 
 @contextmanager

@@ -242,7 +242,7 @@ def claim(
     now = timezone.now()
     theirs = THEIRS.get(ClaimState(state), "")
     if page is None and state != ClaimState.NO_ANSWERS:
-        page = _page_without_questions(of, account, is_submitted=state not in UNANSWERED)
+        page = _page_without_questions(of, account, ClaimState(state))
     return Claim.objects.create(
         hit=hit(of, "ended" if state in ENDED else "live"),
         ref=f"ASSIGNMENT{next(_numbers)}",
@@ -257,15 +257,18 @@ def claim(
     )
 
 
-def _page_without_questions(of: Publication, account: Account, *, is_submitted: bool) -> Assignment:
+def _page_without_questions(of: Publication, account: Account, state: ClaimState) -> Assignment:
     assert of.study.version is not None
+    is_submitted = state not in UNANSWERED
+    ending = "expired" if state == ClaimState.LEFT else "open"
     return Assignment.objects.create(
         study=of.study,
         version=of.study.version,
         account=account,
         person=account.person,
-        state="submitted" if is_submitted else "open",
+        state="submitted" if is_submitted else ending,
         submitted_at=timezone.now() if is_submitted else None,
+        use="not_used" if state == ClaimState.NOT_HANDED_OVER else "pending",
         seed=0,
         lease_until=timezone.now() + timedelta(hours=1),
     )

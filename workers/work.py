@@ -2,10 +2,13 @@
 
 from typing import Any
 
-from hits.models import Corpus, Study, User
+from hits.models import Corpus, Publication, Study, User
 from hits.pipeline.jobs import Progress, Work
+from hits.pipeline.launch import launch
+from hits.pipeline.ledger import settle_due
 from hits.pipeline.load import load
 from hits.pipeline.open import open_study
+from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.release import release
 from workers.propose import propose_candidates
 
@@ -45,9 +48,31 @@ def _release(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {"release": made.pk}
 
 
+def _publish(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    return launch(_publication(arguments), progress)
+
+
+def _reconcile(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    if "publication" in arguments:
+        return reconcile(_publication(arguments), progress)
+    return reconcile_due(progress)
+
+
+def _settle(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    return settle_due(progress=progress)
+
+
+def _publication(arguments: dict[str, Any]) -> Publication:
+    found = Publication.objects.select_related("study__version", "compensates")
+    return found.get(pk=arguments["publication"])
+
+
 WORK: dict[str, Work] = {
     "import": _import,
     "propose": _propose,
     "open": _open,
     "release": _release,
+    "publish": _publish,
+    "reconcile": _reconcile,
+    "settle": _settle,
 }

@@ -5,6 +5,7 @@ from rest_framework import serializers
 
 from hits.models import Claim, ClaimState, Intent, Publication
 from hits.pipeline.follow import Following
+from hits.pipeline.offer import COUNTRY
 from hits.pipeline.publish import Estimate
 
 LONGEST_TEXT = 4096
@@ -67,7 +68,7 @@ class NewPublicationSerializer(serializers.Serializer[Any]):
     )
     days = serializers.IntegerField(min_value=1, max_value=365, default=7, help_text="It stays.")
     approval_days = serializers.IntegerField(
-        min_value=1, max_value=30, default=3, help_text="Until work is approved by itself."
+        min_value=1, max_value=30, default=7, help_text="Until work is approved by itself."
     )
     approved_hits = serializers.IntegerField(
         min_value=0, max_value=1_000_000, allow_null=True, default=None
@@ -76,7 +77,7 @@ class NewPublicationSerializer(serializers.Serializer[Any]):
         min_value=0, max_value=100, allow_null=True, default=None
     )
     countries = serializers.ListField(
-        child=serializers.RegexField(r"^[A-Z]{2}$"), max_length=100, default=list
+        child=serializers.RegexField(COUNTRY), max_length=100, default=list
     )
     last_publication = serializers.IntegerField(
         required=False,
@@ -102,11 +103,16 @@ class PublicationSerializer(serializers.ModelSerializer[Publication]):
 class FollowingSerializer(serializers.Serializer[Following]):
     hits = serializers.DictField(child=serializers.IntegerField(), help_text="By state.")
     claims = serializers.DictField(child=serializers.IntegerField(), help_text="By state.")
-    promised = _dollars(source="money.promised", max_digits=14)
-    rewards = _dollars(source="money.rewards", max_digits=14)
-    fees = _dollars(source="money.fees", max_digits=14)
+    paid = _dollars(source="money.paid", max_digits=14, help_text="With the fees.")
+    fees = _dollars(max_digits=14, help_text="That are in what was paid.")
     bonuses = _dollars(source="money.bonuses", max_digits=14, help_text="With their fees.")
-    spent = _dollars(source="money.spent", max_digits=14)
+    owed = _dollars(
+        source="money.owed", max_digits=14, help_text="For confirmed work that is not paid."
+    )
+    offered = _dollars(
+        source="money.offered", max_digits=14, help_text="For HITs that are live or to be made."
+    )
+    total = _dollars(source="money.total", max_digits=14)
     median_seconds = serializers.FloatField(source="pace.median_seconds", allow_null=True)
     hourly = serializers.DecimalField(
         source="pace.hourly", max_digits=8, decimal_places=2, allow_null=True

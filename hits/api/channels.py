@@ -30,7 +30,7 @@ from hits.api.jobs import JobSerializer
 from hits.api.lists import Listing
 from hits.channels.configured import names
 from hits.models import Claim, ClaimState, Intent, Publication, Role, Study
-from hits.pipeline import contact, follow, jobs, publish
+from hits.pipeline import follow, jobs, publish, workers
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.offer import offer, terms_of
 
@@ -233,11 +233,9 @@ class PublicationNotify(APIView):
         sent = MessageToManySerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         values = sent.validated_data
-        workers = follow.workers_of(publication, values.pop("state", ""))
-        number = contact.write_to(
-            publication=publication, workers=workers, by=user_of(request), **values
-        )
-        return Response({"workers": number})
+        accounts = list(follow.workers_of(publication, values.pop("state", "")))
+        workers.notify(publication=publication, accounts=accounts, by=user_of(request), **values)
+        return Response({"workers": len(accounts)})
 
 
 class ClaimList(mixins.ListModelMixin, Listing):

@@ -20,7 +20,7 @@ from hits.api.channel_serializers import (
     SentSerializer,
 )
 from hits.models import Claim, Role, Study
-from hits.pipeline import contact, pay, people, publish
+from hits.pipeline import pay, people, publish, workers
 
 
 def claim_of(request: Request, pk: int) -> Claim:
@@ -79,13 +79,13 @@ class ClaimNotify(APIView):
     def post(self, request: Request, pk: int) -> Response:
         """Write to the worker."""
         claim = claim_of(request, pk)
-        number = contact.write_to(
+        workers.notify(
             publication=claim.hit.publication,
-            workers=[claim.account.external_id],
+            accounts=[claim.account],
             by=user_of(request),
             **_sent(MessageSerializer, request),
         )
-        return Response({"workers": number})
+        return Response({"workers": 1})
 
 
 class ClaimBlock(APIView):
@@ -93,7 +93,7 @@ class ClaimBlock(APIView):
     def post(self, request: Request, pk: int) -> Response:
         """Hide all HITs of this requester from the worker, at this marketplace."""
         claim = claim_of(request, pk)
-        contact.block(claim=claim, by=user_of(request), **_sent(BlockSerializer, request))
+        workers.block(account=claim.account, by=user_of(request), **_sent(BlockSerializer, request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -101,7 +101,8 @@ class ClaimUnblock(APIView):
     @extend_schema(operation_id="claims_unblock", request=BlockSerializer, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
         claim = claim_of(request, pk)
-        contact.unblock(claim=claim, by=user_of(request), **_sent(BlockSerializer, request))
+        reason = _sent(BlockSerializer, request)["reason"]
+        workers.unblock(account=claim.account, reason=reason, by=user_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -282,7 +282,6 @@ class Capabilities:
     bonus: bool
     unreject: timedelta | None
     """How long after it was handed in a rejected page can still be approved."""
-    events: bool
     most_requirements: int
     most_notified: int
     remembers_tokens: timedelta
@@ -321,6 +320,8 @@ class Channel(Protocol):
     """Origins that may frame our worker pages."""
     submit_origin: str
     """Where the browser posts when a page is handed over; empty where it is not."""
+    sends_events: bool
+    """Whether hints are configured: Subscribe can be ordered."""
 
     def write(self, order: Order) -> Json:
         """The request that carries an order out, to be kept in the ledger; Refusal where the

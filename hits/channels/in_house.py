@@ -31,13 +31,13 @@ class InHouse:
         expiry=False,
         bonus=False,
         unreject=None,
-        events=False,
         most_requirements=0,
         most_notified=0,
         remembers_tokens=timedelta(0),
     )
     frame_ancestors: Sequence[str] = ()
     submit_origin = ""
+    sends_events = False
 
     def write(self, order: Order) -> Json:
         raise Refusal("Raters of the house need no tickets and are paid elsewhere.")

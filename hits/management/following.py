@@ -14,7 +14,11 @@ from hits.pipeline import jobs
 
 def do(**asked: Any) -> dict[str, Any]:
     """Ask for a job, do it, and give back its result; a failure is the command's failure."""
-    job = jobs.ask(by=None, **asked)
+    return follow(jobs.ask(by=None, **asked))
+
+
+def follow(job: Job) -> dict[str, Any]:
+    """The same with a job that was asked for."""
     finished = threading.Event()
     follower = threading.Thread(target=_follow, args=(job.pk, finished), daemon=True)
     follower.start()

@@ -1,8 +1,10 @@
 import uuid
+from datetime import datetime, timedelta
 
 from django.db import models
-from django.db.models import Case, Count, Q, Value, When
-from django.db.models.functions import Now
+from django.db.models import Case, Count, F, Q, Value, When
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Now
 
 from hits.models.people import Account, User
 from hits.models.study import Study
@@ -45,6 +47,22 @@ class Publication(models.Model):
         return f"{self.study} at {self.channel}"
 
 
+class HitQuerySet(models.QuerySet["Hit"]):
+    def with_last_moment(self) -> "HitQuerySet":
+        """When a page of it can have been handed over at the latest."""
+        duration = Cast(KeyTextTransform("duration", "publication__terms"), models.IntegerField())
+        return self.annotate(
+            last_moment=models.ExpressionWrapper(
+                F("expires_at") + duration * models.Value(timedelta(seconds=1)),
+                output_field=models.DateTimeField(),
+            )
+        )
+
+    def over(self, before: datetime) -> "HitQuerySet":
+        """Nobody can hand over a page of it any more."""
+        return self.with_last_moment().filter(Q(last_moment__lt=before), state="ended")
+
+
 class Hit(models.Model):
     """A ticket for one page at a marketplace, for one worker."""
 
@@ -60,6 +78,8 @@ class Hit(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.MEANT)
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(null=True)
+
+    objects = HitQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -91,6 +111,7 @@ class ClaimState(models.TextChoices):
 
 
 def _how_far() -> Case:
+    """Answers that the marketplace will not confirm any more have been set aside as not used."""
     saved = Q(assignment__state="submitted")
     ended = Q(hit__state__in=[Hit.State.ENDED, Hit.State.DELETED])
     return Case(
@@ -98,11 +119,11 @@ def _how_far() -> Case:
         When(theirs="rejected", then=Value(ClaimState.REFUSED)),
         When(saved, theirs="submitted", then=Value(ClaimState.CONFIRMED)),
         When(theirs="submitted", then=Value(ClaimState.NO_ANSWERS)),
-        When(saved & ended, then=Value(ClaimState.NOT_HANDED_OVER)),
+        When(saved, assignment__use="not_used", then=Value(ClaimState.NOT_HANDED_OVER)),
         When(saved, handed_over_at__isnull=False, then=Value(ClaimState.HANDED_OVER)),
         When(saved, then=Value(ClaimState.SAVED)),
         When(assignment__state__in=["returned", "expired"], then=Value(ClaimState.LEFT)),
-        When(ended, then=Value(ClaimState.LEFT)),
+        When(ended, assignment__isnull=True, then=Value(ClaimState.LEFT)),
         default=Value(ClaimState.ACCEPTED),
         output_field=models.CharField(),
     )

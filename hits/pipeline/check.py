@@ -1,9 +1,10 @@
 """Check: the golds of submitted pages, by rule; what fails waits for a person."""
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from hits.models import Assignment, Slot
+from hits.models import Assignment, Claim, Slot
 from hits.pipeline.review import record
 from hits.protocol import protocol
 
@@ -14,8 +15,12 @@ MOST_UNANSWERED = 0.25
 
 
 def check_submitted(limit: int = 200) -> int:
-    """Check the pages that wait for it; safe to run in many processes at once."""
-    waiting = Assignment.objects.filter(state="submitted", checked_at__isnull=True)
+    """Check the pages that wait for it; safe to run in many processes at once. Pages from a
+    marketplace wait until it has confirmed them."""
+    unconfirmed = Claim.objects.filter(assignment=OuterRef("pk"), theirs="")
+    waiting = Assignment.objects.filter(
+        ~Exists(unconfirmed), state="submitted", checked_at__isnull=True
+    )
     checked = 0
     for pk in list(waiting.order_by("submitted_at").values_list("pk", flat=True)[:limit]):
         with transaction.atomic():

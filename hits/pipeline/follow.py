@@ -1,31 +1,29 @@
 """Follow: how a study does at a marketplace, for its researchers. Reads only."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.channels.configured import NoSuchChannel, channel
-from hits.channels.contract import Approve, Bonus, Cost, Terms
-from hits.models import Assignment, Claim, ClaimState, Hit, Intent, Publication, Study
+from hits.channels.contract import Approve
+from hits.models import Account, Assignment, Claim, ClaimState, Hit, Intent, Publication, Study
 from hits.models.publication import ClaimQuerySet
+from hits.pipeline import pay
 from hits.pipeline.overview import Attention, Pace
+from hits.pipeline.pay import Spending
 from hits.pipeline.tally import one_row
 
 NEAR = timedelta(hours=48)
 PAGES_FOR_THE_PACE = 300
-SUCCEEDED = [Intent.State.DONE, Intent.State.ALREADY_DONE]
-UNSETTLED = [Intent.State.MEANT, Intent.State.RETRY, Intent.State.UNKNOWN]
 MEANINGS = {
     ClaimState.ACCEPTED: "has the page and works on it, or has left it",
     ClaimState.LEFT: "gave the page back, or let its time or the HIT run out",
     ClaimState.SAVED: "answers are here; the worker’s browser has not handed the page over yet",
     ClaimState.HANDED_OVER: "the browser handed the page over; the marketplace has not listed it",
-    ClaimState.NOT_HANDED_OVER: "answers are here, but the HIT ended without them: "
-    "a compensation HIT pays for the work",
+    ClaimState.NOT_HANDED_OVER: "answers are here, but the marketplace will not list it any "
+    "more: a compensation HIT pays for the work",
     ClaimState.CONFIRMED: "answers are here and the marketplace lists it: to be paid or refused",
     ClaimState.NO_ANSWERS: "the marketplace lists it, but no answers came here: pay it",
     ClaimState.PAID: "approved at the marketplace",
@@ -34,27 +32,13 @@ MEANINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Money:
-    """What a publication costs; the rewards alone are without the marketplace's fee."""
-
-    promised: Decimal
-    rewards: Decimal
-    fees: Decimal
-    bonuses: Decimal
-    on_its_way: Decimal
-
-    @property
-    def spent(self) -> Decimal:
-        return self.rewards + self.fees + self.bonuses
-
-
-@dataclass(frozen=True, slots=True)
 class Following:
     """A publication as it runs."""
 
     hits: dict[str, int]
     claims: dict[str, int]
-    money: Money
+    money: Spending
+    fees: Decimal
     pace: Pace
     refused: int
     unknown: int
@@ -88,14 +72,13 @@ def following(publication: Publication) -> Following:
     intents = publication.intents.aggregate(
         refused=Count("pk", filter=Q(state=Intent.State.REFUSED)),
         unknown=Count("pk", filter=Q(state=Intent.State.UNKNOWN)),
-        bonuses=_amount(action__in=[Bonus.action], state__in=SUCCEEDED),
-        on_its_way=_amount(action__in=[Approve.action, Bonus.action], state__in=UNSETTLED),
     )
-    cost, pace = page_cost(publication), pace_of(publication)
+    pace = pace_of(publication)
     return Following(
         hits=hits,
         claims=claims,
-        money=_money(hits, claims, cost, intents["bonuses"], intents["on_its_way"]),
+        money=pay.spending(publication),
+        fees=claims[ClaimState.PAID] * pay.page_cost(publication).fee,
         pace=pace,
         refused=intents["refused"],
         unknown=intents["unknown"],
@@ -104,39 +87,9 @@ def following(publication: Publication) -> Following:
     )
 
 
-def _amount(**lookup: Sequence[str]) -> Sum:
-    return Sum("amount", filter=Q(**lookup), default=Decimal(0))
-
-
 def _hits(publication: Publication) -> dict[str, int]:
     counted = dict(publication.hits.values_list("state").annotate(Count("pk")))
     return {state: counted.get(state, 0) for state in Hit.State.values}
-
-
-def _money(
-    hits: dict[str, int], claims: dict[str, int], cost: Cost, bonuses: Decimal, on_its_way: Decimal
-) -> Money:
-    """Work that approved itself has no call in the ledger, so the claims say what was paid."""
-    paid = claims[ClaimState.PAID]
-    to_come = hits[Hit.State.MEANT] + hits[Hit.State.LIVE]
-    to_decide = claims[ClaimState.CONFIRMED] + claims[ClaimState.NO_ANSWERS]
-    return Money(
-        promised=(to_come + to_decide) * cost.page,
-        rewards=paid * cost.reward,
-        fees=paid * cost.fee,
-        bonuses=bonuses,
-        on_its_way=on_its_way,
-    )
-
-
-def page_cost(publication: Publication) -> Cost:
-    """Of one page; without a fee where the channel is no longer configured."""
-    terms = Terms.from_json(publication.terms)
-    try:
-        asked = channel(publication.channel)
-    except NoSuchChannel:
-        return Cost(pages=1, reward=publication.reward, fee=Decimal(0))
-    return asked.cost(pages=1, reward=publication.reward, requirements=terms.requirements)
 
 
 def pace_of(publication: Publication) -> Pace:
@@ -174,11 +127,10 @@ def claims_of(publication: Publication, state: str = "") -> ClaimQuerySet:
     return claims.in_state(state) if state else claims.with_state()
 
 
-def workers_of(publication: Publication, state: str = "") -> list[str]:
-    """The marketplace's ids of those who worked, or whose work is in one state."""
-    claims = claims_of(publication, state)
-    ids = claims.order_by("account__external_id").values_list("account__external_id", flat=True)
-    return list(ids.distinct())
+def workers_of(publication: Publication, state: str = "") -> QuerySet[Account]:
+    """Those who worked, or whose work is in one state."""
+    claims = claims_of(publication, state).order_by()
+    return Account.objects.filter(pk__in=claims.values("account"))
 
 
 def deadlines(claims: QuerySet[Claim]) -> QuerySet[Claim]:

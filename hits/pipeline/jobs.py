@@ -112,6 +112,12 @@ def ask(
     return job
 
 
+def ask_once(*, kind: str, arguments: dict[str, Any], queue: str) -> None:
+    """Ask for routine work, unless it waits to be done already."""
+    if not Job.objects.filter(kind=kind, arguments=arguments, state="queued").exists():
+        ask(kind=kind, arguments=arguments, by=None, queue=queue)
+
+
 def ring(job: Job) -> None:
     """Tell a worker. A bell that is lost is rung again by the sweeper."""
     try:

@@ -11,6 +11,9 @@ from hits.models import Publication, Study, User
 from hits.pipeline.errors import Stale
 from hits.pipeline.publish import publish
 
+# A country, or a state of one: US, US-CA.
+COUNTRY = r"^[A-Z]{2}(-[A-Z0-9]{1,3})?$"
+
 
 def terms_of(
     *,

@@ -33,14 +33,21 @@ def account_of(user: User) -> Account:
     try:
         return user.account
     except Account.DoesNotExist:
-        pass
-    with transaction.atomic():
-        person = Person.objects.create()
-        account, created = Account.objects.get_or_create(
-            channel=IN_HOUSE, external_id=str(user.pk), defaults={"user": user, "person": person}
-        )
-        if not created:
-            person.delete()
+        return account_at(channel=IN_HOUSE, external_id=str(user.pk), user=user)
+
+
+@transaction.atomic
+def account_at(*, channel: str, external_id: str, user: User | None = None) -> Account:
+    """The account of an id at a channel, made with a person of its own when it is new."""
+    account = Account.objects.filter(channel=channel, external_id=external_id).first()
+    if account is not None:
+        return account
+    person = Person.objects.create()
+    account, created = Account.objects.get_or_create(
+        channel=channel, external_id=external_id, defaults={"user": user, "person": person}
+    )
+    if not created:
+        person.delete()
     return account
 
 

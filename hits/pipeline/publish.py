@@ -1,16 +1,31 @@
 """Publish: a study offered at a marketplace, as one ticket a page."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID
 
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet, Sum
+from django.utils import timezone
 
-from hits.channels.contract import Terms
-from hits.models import Claim, Hit, Publication, Study, User
-from hits.pipeline.jobs import Progress
-from hits.records import Json
+from hits.channels.configured import NoSuchChannel
+from hits.channels.configured import channel as channel_named
+from hits.channels.contract import Channel, Delete, End, NoAnswer, Publish, Terms
+from hits.models import Claim, Hit, Intent, Job, Publication, Study, Unit, User
+from hits.pipeline import jobs, ledger
+from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.overview import pace_of
+from hits.protocol import protocol
+
+QUEUE = "marketplace"
+# A launch that broke off is taken up again after this time.
+RELAUNCH_AFTER = timedelta(seconds=60)
+COMPENSATION_LIFETIME = timedelta(days=14)
+COMPENSATION_DURATION = timedelta(hours=1)
+COMPENSATION_APPROVAL = timedelta(days=1)
 
 _SIGNER = Signer(salt="hit")
 
@@ -51,43 +66,268 @@ def publish(
     least_wage: Decimal | None,
     pages: int | None = None,
 ) -> Publication:
-    raise NotImplementedError
+    """Offer pages of an open study; the tickets are made by a job."""
+    if study.state != Study.State.OPEN:
+        raise Closed("Only an open study can be published.")
+    asked = _marketplace(channel)
+    ledger.drafted(channel=channel, order=Publish(terms), token="")
+    wanted = _refuse_too_many(study, pages)
+    _refuse_what_is_not_covered(asked, wanted, terms)
+    with transaction.atomic():
+        publication = Publication.objects.create(
+            study=study,
+            channel=channel,
+            terms=terms.as_json(),
+            reward=terms.reward,
+            least_wage=least_wage,
+            pages=wanted,
+            created_by=by,
+        )
+        _add_tickets(publication, wanted, by)
+    return publication
+
+
+def _marketplace(name: str) -> Channel:
+    try:
+        found = channel_named(name)
+    except NoSuchChannel as unknown:
+        raise Refused(str(unknown)) from None
+    if not found.capabilities.tickets:
+        raise Refused("Raters of the house need no tickets: invite them to the study.")
+    return found
+
+
+def _refuse_too_many(study: Study, pages: int | None) -> int:
+    short = pages_short(study)
+    if pages is None:
+        pages = short
+    if pages < 1:
+        raise Refused("Nothing is left to be judged, or tickets for all of it are out.")
+    if pages > short:
+        raise Refused(f"There is work for {short:,} more pages, not for {pages:,}.")
+    return pages
+
+
+def _refuse_what_is_not_covered(asked: Channel, pages: int, terms: Terms) -> None:
+    cost = asked.cost(pages=pages, reward=terms.reward, requirements=terms.requirements)
+    try:
+        balance = asked.balance()
+    except NoAnswer as silence:
+        raise Refused(f"The marketplace {asked.name} does not answer: {silence}") from None
+    if balance is not None and balance < cost.total:
+        raise Refused(
+            f"The account at {asked.name} has ${balance:,.2f}; {pages:,} pages cost "
+            f"${cost.total:,.2f} with the fee. ${cost.total - balance:,.2f} are missing."
+        )
+
+
+def _add_tickets(publication: Publication, pages: int, by: User | None) -> None:
+    Hit.objects.bulk_create([Hit(publication=publication) for _ in range(pages)], batch_size=1000)
+    ask_to_launch(publication, by)
+
+
+def ask_to_launch(publication: Publication, by: User | None) -> Job:
+    return jobs.ask(
+        kind="publish",
+        arguments={"publication": publication.pk},
+        by=by,
+        study=publication.study,
+        queue=QUEUE,
+    )
 
 
 def pages_missing(study: Study) -> int:
     """Open places by judged units a page, rounded up."""
-    raise NotImplementedError
+    if study.version is None:
+        return 0
+    kind = protocol(study.protocol)
+    composition = kind.composition(kind.settings_model.model_validate(study.version.settings))
+    pool, units_a_page = next(iter(composition.items()))
+    judged = Unit.objects.filter(study=study, pool=pool, gold__isnull=True, excluded=False)
+    places = judged.aggregate(open=Sum(F("wanted") - F("held") - F("counted")))["open"] or 0
+    return -(-places // units_a_page)
 
 
 def pages_short(study: Study) -> int:
-    """Pages missing, less the tickets that are out or about to be."""
-    raise NotImplementedError
+    """Pages missing, less the tickets that are out or about to be and hold no units yet."""
+    holding = Claim.objects.filter(hit=OuterRef("pk"), reserves=True, assignment__isnull=False)
+    waiting = Hit.objects.filter(
+        ~Exists(holding),
+        publication__study=study,
+        publication__compensates__isnull=True,
+        state__in=[Hit.State.MEANT, Hit.State.LIVE],
+    )
+    return max(0, pages_missing(study) - waiting.count())
 
 
-def top_up(*, publication: Publication, pages: int | None, by: User | None) -> int:
-    raise NotImplementedError
+def top_up(*, publication: Publication, pages: int | None, by: User) -> int:
+    """More tickets when units fall short; somebody agrees to pay for them."""
+    _refuse_closed(publication)
+    if pages is None and pages_short(publication.study) == 0:
+        return 0
+    wanted = _refuse_too_many(publication.study, pages)
+    terms = Terms.from_json(publication.terms)
+    _refuse_what_is_not_covered(_marketplace(publication.channel), wanted, terms)
+    with transaction.atomic():
+        locked = Publication.objects.select_for_update().get(pk=publication.pk)
+        agreed = max(locked.pages, tickets_that_cost(locked).count() + wanted)
+        Publication.objects.filter(pk=locked.pk).update(pages=agreed)
+        _add_tickets(publication, wanted, by)
+    return wanted
+
+
+def _refuse_closed(publication: Publication) -> None:
+    if publication.state != Publication.State.OPEN:
+        raise Closed(f"This publication is {publication.get_state_display()}.")
+    if publication.compensates_id is not None:
+        raise Refused("A compensation is one page for one worker.")
+
+
+def tickets_that_cost(publication: Publication) -> QuerySet[Hit]:
+    """All but those whose page was rejected, and those taken back before a page came in."""
+    rejected = Claim.objects.filter(hit=OuterRef("pk"), theirs=Claim.Theirs.REJECTED)
+    confirmed = Claim.objects.filter(hit=OuterRef("pk")).exclude(theirs="")
+    taken_back = Intent.objects.filter(hit=OuterRef("pk"), action=End.action)
+    return publication.hits.filter(~Exists(rejected)).filter(
+        Exists(confirmed) | ~Exists(taken_back)
+    )
+
+
+def replace_lost(publication: Publication) -> int:
+    """New tickets for those that cost nothing, never more pages than somebody agreed to."""
+    if publication.state != Publication.State.OPEN or publication.compensates_id is not None:
+        return 0
+    with transaction.atomic():
+        locked = Publication.objects.select_for_update().get(pk=publication.pk)
+        agreed = locked.pages - tickets_that_cost(locked).count()
+        wanted = min(agreed, pages_short(locked.study))
+        if wanted < 1:
+            return 0
+        _add_tickets(locked, wanted, by=None)
+    return wanted
 
 
 def set_state(*, publication: Publication, state: str, by: User) -> None:
-    raise NotImplementedError
+    """Pause or close: nothing is offered any more, and who has accepted may finish. Open again:
+    tickets anew for those taken back."""
+    if state not in Publication.State.values:
+        raise Refused("A publication is open, paused or closed.")
+    with transaction.atomic():
+        locked = Publication.objects.select_for_update().get(pk=publication.pk)
+        if locked.state == Publication.State.CLOSED and state != locked.state:
+            raise Closed("A closed publication stays closed. Publish the study anew.")
+        locked.state = Publication.State(state)
+        locked.save(update_fields=["state"])
+        if state != Publication.State.OPEN:
+            take_back_tickets(locked, by)
+        elif not replace_lost(locked):
+            ask_to_launch(locked, by)
+    publication.refresh_from_db()
 
 
-def resume(*, publication: Publication, by: User) -> None:
-    """Go on with a launch that was stopped or refused."""
-    raise NotImplementedError
+def take_back_tickets(publication: Publication, by: User | None = None) -> int:
+    """End the live tickets of a publication that is not open."""
+    ending = Intent.objects.filter(hit=OuterRef("pk"), action=End.action)
+    live = publication.hits.filter(~Exists(ending), state=Hit.State.LIVE)
+    return _intend_for(publication, live, End, by)
 
 
 def delete_hits(*, publication: Publication, by: User) -> int:
     """Let the marketplace forget the tickets of a closed publication that are over and settled."""
-    raise NotImplementedError
+    if publication.state != Publication.State.CLOSED:
+        raise Closed("Only tickets of a closed publication can be deleted.")
+    unpaid = Claim.objects.filter(hit=OuterRef("pk"), theirs=Claim.Theirs.SUBMITTED)
+    deleting = Intent.objects.filter(hit=OuterRef("pk"), action=Delete.action)
+    over = publication.hits.over(timezone.now()).filter(~Exists(unpaid), ~Exists(deleting))
+    return _intend_for(publication, over, Delete, by)
 
 
-def launch(publication: Publication, progress: Progress) -> Json:
-    raise NotImplementedError
+@transaction.atomic
+def _intend_for(
+    publication: Publication, hits: QuerySet[Hit], order: type[End] | type[Delete], by: User | None
+) -> int:
+    intents = [
+        ledger.drafted(
+            channel=publication.channel,
+            order=order(hit.hit_id),
+            token=f"{order.action}-{hit.key.hex}",
+            publication=publication,
+            hit=hit,
+            by=by,
+        )
+        for hit in hits
+    ]
+    Intent.objects.bulk_create(intents, ignore_conflicts=True, batch_size=1000)
+    if intents:
+        jobs.ask_once(kind="settle", arguments={}, queue=QUEUE)
+    return len(intents)
+
+
+def resume(*, publication: Publication, by: User) -> None:
+    """Go on with a launch that was stopped or refused."""
+    if publication.state != Publication.State.OPEN:
+        raise Closed(f"This publication is {publication.get_state_display()}.")
+    with transaction.atomic():
+        ledger.try_again(publication.intents.filter(action__in=ledger.OF_A_LAUNCH))
+        ask_to_launch(publication, by)
+
+
+def launches_left() -> list[Publication]:
+    """Launches that broke off; not those that a person stopped or that were refused."""
+    meant = Hit.objects.filter(publication=OuterRef("pk"), state=Hit.State.MEANT)
+    refused = Intent.objects.filter(publication=OuterRef("pk"), action__in=ledger.OF_A_LAUNCH)
+    open_ones = Publication.objects.filter(
+        Exists(meant), ~Exists(refused.filter(state="refused")), state=Publication.State.OPEN
+    )
+    return [publication for publication in open_ones if _has_broken_off(publication)]
+
+
+def _has_broken_off(publication: Publication) -> bool:
+    asked = Job.objects.filter(kind="publish", study=publication.study_id)
+    last = asked.filter(arguments__publication=publication.pk).order_by("-pk").first()
+    if last is None:
+        return True
+    if not last.is_finished or last.state == Job.State.CANCELLED:
+        return False
+    return last.finished_at is None or last.finished_at < timezone.now() - RELAUNCH_AFTER
 
 
 def compensate(*, claim: Claim, by: User) -> Publication:
-    raise NotImplementedError
+    """A ticket for one worker alone, whose work reached us but not the marketplace."""
+    publication = claim.hit.publication
+    if existing := Publication.objects.filter(compensates=claim).first():
+        return existing
+    if claim.theirs:
+        raise Refused("The marketplace has this page: pay it there.")
+    if claim.assignment is None or claim.assignment.submitted_at is None:
+        raise Refused("Nothing was handed in with this page.")
+    terms = _terms_of_compensation(publication)
+    _refuse_what_is_not_covered(_marketplace(publication.channel), 1, terms)
+    with transaction.atomic():
+        made = Publication.objects.create(
+            study=publication.study,
+            channel=publication.channel,
+            terms=terms.as_json(),
+            reward=terms.reward,
+            pages=1,
+            compensates=claim,
+            created_by=by,
+        )
+        _add_tickets(made, 1, by)
+    return made
+
+
+def _terms_of_compensation(publication: Publication) -> Terms:
+    terms = Terms.from_json(publication.terms)
+    return Terms(
+        title=f"Compensation: {terms.title}"[:128],
+        description="You did a page for us that was not handed over. This one pays you for it.",
+        keywords="compensation",
+        reward=terms.reward,
+        duration=COMPENSATION_DURATION,
+        lifetime=COMPENSATION_LIFETIME,
+        auto_approval=COMPENSATION_APPROVAL,
+    )
 
 
 def estimate(
@@ -98,4 +338,37 @@ def estimate(
     pages: int,
     least_wage: Decimal | None = None,
 ) -> Estimate:
-    raise NotImplementedError
+    """What pages will cost, and what an hour will earn at the pace seen so far."""
+    try:
+        asked = channel_named(channel)
+    except NoSuchChannel as unknown:
+        raise Refused(str(unknown)) from None
+    cost = asked.cost(pages=pages, reward=reward)
+    seconds = pace_of(study).median_seconds if study.version is not None else None
+    hourly = reward * 3600 / Decimal(str(seconds)) if seconds else None
+    warnings = []
+    balance = None
+    try:
+        balance = asked.balance()
+    except NoAnswer as silence:
+        warnings.append(f"The marketplace {channel} does not answer: {silence}")
+    if balance is not None and balance < cost.total:
+        warnings.append(
+            f"The account at {channel} has ${balance:,.2f}: "
+            f"${cost.total - balance:,.2f} are missing."
+        )
+    if least_wage is not None and hourly is not None and hourly < least_wage:
+        warnings.append(
+            f"An hour earns ${hourly:,.2f} at the pace seen so far, less than ${least_wage:,.2f}."
+        )
+    return Estimate(
+        pages=pages,
+        reward=reward,
+        fee=cost.fee,
+        page_cost=cost.page,
+        total=cost.total,
+        minutes=seconds / 60 if seconds else None,
+        hourly=hourly.quantize(Decimal("0.01")) if hourly is not None else None,
+        balance=balance,
+        warning=" ".join(warnings),
+    )

@@ -3,9 +3,10 @@
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from hits.models import Account, Assignment, Decision, Study, User
+from hits.models import Account, Assignment, Claim, Decision, Study, User
 from hits.pipeline import places
 from hits.pipeline.errors import Closed, NotAllowed, Refused, Stale
+from hits.pipeline.pay import payment_there
 
 
 def queue(study: Study) -> QuerySet[Assignment]:
@@ -48,8 +49,20 @@ def decide(
         raise Refused("Say whether the judgments are used and whether the work is paid.")
     if not reason.strip():
         raise Refused("Give a reason: it stays on record, and the rater may read it.")
+    _refuse_against_marketplace(locked, payment)
     record(locked, use=use, payment=payment, reason=reason.strip(), by=by)
     return locked
+
+
+def _refuse_against_marketplace(assignment: Assignment, payment: str) -> None:
+    claim = Claim.objects.filter(assignment=assignment).select_related("hit__publication").first()
+    if claim is None:
+        return
+    if not claim.theirs:
+        raise Closed("The marketplace has not confirmed this page, so it cannot be decided on.")
+    settled = payment_there(claim)
+    if settled and payment not in {settled, assignment.payment}:
+        raise Closed(f"The marketplace has {settled} this page: that cannot be changed any more.")
 
 
 def record(assignment: Assignment, *, use: str, payment: str, reason: str, by: User | None) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 
 from hits.models import ClaimState, Study
+from hits.pipeline.offer import COUNTRY
 
-COUNTRY = re.compile(r"[A-Z]{2}")
 LONGEST_TEXT = 4096
 
 
@@ -21,7 +21,7 @@ class CountriesField(forms.CharField):
 
     def validate(self, value: Any) -> None:
         super().validate(value)
-        wrong = [code for code in value if not COUNTRY.fullmatch(code)]
+        wrong = [code for code in value if not re.match(COUNTRY, code)]
         if wrong:
             raise forms.ValidationError(
                 f"{', '.join(wrong)}: write each country with its two letters, such as US, GB, IN."
@@ -80,7 +80,7 @@ class PublishForm(forms.Form):
         label="Days until it is approved by itself",
         min_value=1,
         max_value=30,
-        initial=3,
+        initial=7,
         help_text="Work that nobody has decided on is paid by the marketplace after this time.",
     )
     approved_hits = forms.IntegerField(

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from hits.channels.configured import names
 from hits.channels.contract import Requirement, Terms
 from hits.models import ClaimState, Publication, Role, Study
-from hits.pipeline import follow, jobs
+from hits.pipeline import follow, jobs, pay
 from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.offer import last_publication, offer, terms_of
@@ -98,6 +98,7 @@ def _review(
     )
     context |= {
         "estimate": estimate,
+        "warning": follow.wage_warning(estimate.hourly, values["least_wage"]),
         "short": estimate.total - estimate.balance if estimate.balance is not None else None,
         "promised": in_words(terms),
         "seen": last_publication(study),
@@ -197,7 +198,7 @@ def _show(
         ],
         "jobs": recent_jobs(asked),
         "is_launching": asked.filter(kind="publish", state__in=["queued", "running"]).exists(),
-        "page_cost": follow.page_cost(found).page,
+        "page_cost": pay.page_cost(found).page,
         "top_up_form": top_up_form or TopUpForm(most=most),
         "most": most,
         "promised": in_words(Terms.from_json(found.terms)),

@@ -7,9 +7,8 @@ from uuid import UUID
 
 from django import forms
 
-from hits.channels.configured import channel
 from hits.models import Claim, User
-from hits.pipeline import contact, pay, people
+from hits.pipeline import ledger, pay, people, workers
 from hits.views.channel_forms import BlockForm, BonusForm, ExcludeForm, MessageForm
 
 Values = dict[str, Any]
@@ -40,7 +39,7 @@ def acts_on(claim: Claim) -> list[Act]:
     """Those that make sense now: nobody is blocked or excluded twice."""
     study = claim.hit.publication.study
     is_excluded = bool(people.excluded_because(study, claim.account))
-    is_blocked = contact.is_blocked(claim.account)
+    is_blocked = workers.is_blocked(claim.account)
     return [
         BONUS,
         WRITE,
@@ -55,7 +54,7 @@ def _worker(claim: Claim) -> str:
 
 def _confirm_bonus(claim: Claim, values: Values) -> Confirmation:
     name, amount = claim.hit.publication.channel, values["amount"]
-    cost = channel(name).bonus_cost(amount)
+    cost = ledger.opened(name).bonus_cost(amount)
     return Confirmation(
         what=f"{name.capitalize()} pays {_worker(claim)} a bonus of ${amount:,.2f}. With the fee "
         f"it costs ${cost:,.2f}, and it cannot be taken back. The worker reads:",
@@ -89,9 +88,9 @@ def _confirm_message(claim: Claim, values: Values) -> Confirmation:
 
 
 def _send_message(claim: Claim, values: Values, by: User, key: UUID) -> str:
-    contact.write_to(
+    workers.notify(
         publication=claim.hit.publication,
-        workers=[_worker(claim)],
+        accounts=[claim.account],
         by=by,
         key=key,
         **values,
@@ -170,7 +169,7 @@ def _confirm_block(claim: Claim, values: Values) -> Confirmation:
 
 
 def _block(claim: Claim, values: Values, by: User, key: UUID) -> str:
-    contact.block(claim=claim, reason=values["reason"], by=by, key=key)
+    workers.block(account=claim.account, reason=values["reason"], by=by)
     return f"{_worker(claim)} is being blocked."
 
 
@@ -194,7 +193,7 @@ def _confirm_unblock(claim: Claim, values: Values) -> Confirmation:
 
 
 def _unblock(claim: Claim, values: Values, by: User, key: UUID) -> str:
-    contact.unblock(claim=claim, reason=values["reason"], by=by, key=key)
+    workers.unblock(account=claim.account, reason=values["reason"], by=by)
     return f"{_worker(claim)} is being unblocked."
 
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Claim, ClaimState, Intent, Publication
-from hits.pipeline import contact, follow, pay
+from hits.pipeline import follow, pay, workers
 from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.people import excluded_because
@@ -95,7 +95,6 @@ def claim(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "claim": found,
         "meaning": follow.MEANINGS[found.state].capitalize() + ".",
         "excluded": excluded_because(study, found.account),
-        "is_blocked": contact.is_blocked(found.account),
         "may_pay": follow.to_pay(this).exists(),
         "may_compensate": follow.to_compensate(this).exists(),
         "compensation": Publication.objects.filter(compensates=found).first(),
@@ -173,7 +172,7 @@ def write(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     }
 
     def confirm(values: Values) -> Confirmation:
-        number = len(follow.workers_of(publication, values["state"]))
+        number = follow.workers_of(publication, values["state"]).count()
         to = "1 worker" if number == 1 else f"{number:,} workers"
         return Confirmation(
             what=f"{name.capitalize()} sends {to} this message:",
@@ -182,9 +181,9 @@ def write(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         )
 
     def do(values: Values, key: UUID) -> str:
-        workers = follow.workers_of(publication, values.pop("state"))
-        contact.write_to(
-            publication=publication, workers=workers, by=user_of(request), key=key, **values
+        accounts = list(follow.workers_of(publication, values.pop("state")))
+        workers.notify(
+            publication=publication, accounts=accounts, by=user_of(request), key=key, **values
         )
         return "The messages are on their way."
 

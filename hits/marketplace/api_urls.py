@@ -1,0 +1,5 @@
+from django.urls import path
+
+from hits.marketplace.api import requester_api
+
+urlpatterns = [path("", requester_api)]

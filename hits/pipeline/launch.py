@@ -1,0 +1,254 @@
+"""Launch: what a publication needs at its marketplace, made call by call through the ledger.
+
+It can be stopped after any call and taken up again: what is done is known by its row.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from hits.channels.configured import channel as channel_named
+from hits.channels.contract import (
+    MakeQualification,
+    Notify,
+    Publish,
+    Qualify,
+    Requirement,
+    Subscribe,
+    Terms,
+    Ticket,
+)
+from hits.models import Account, Claim, Exclusion, Hit, Intent, Publication, Qualification, Study
+from hits.pipeline import ledger
+from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.jobs import Progress
+from hits.pipeline.publish import address_of
+from hits.records import Json
+
+# A marketplace that does nothing for so long is left alone; the sweeper comes back to it.
+PATIENCE = timedelta(minutes=5)
+BATCH = 50
+
+
+class NotOpen(Closed):
+    """The publication was paused or closed meanwhile."""
+
+
+def launch(publication: Publication, progress: Progress) -> Json:
+    """Settle every call that makes the publication and its tickets."""
+    if publication.state != Publication.State.OPEN:
+        return counts(publication)
+    runner = _Runner(publication, progress)
+    with suppress(NotOpen):
+        terms = runner.with_qualifications(Terms.from_json(publication.terms))
+        runner.make_publication(terms)
+        runner.make_tickets(terms)
+    return counts(publication)
+
+
+def counts(publication: Publication) -> Json:
+    tickets = publication.hits.all()
+    meant = tickets.filter(state=Hit.State.MEANT).count()
+    return {"tickets": tickets.count(), "made": tickets.count() - meant}
+
+
+class _Runner:
+    def __init__(self, publication: Publication, progress: Progress) -> None:
+        self.publication = publication
+        self.progress = progress
+        self.channel = channel_named(publication.channel)
+
+    def with_qualifications(self, terms: Terms) -> Terms:
+        """The terms, with what keeps people of other studies out or lets one worker in."""
+        if self.publication.compensates is not None:
+            return self._for_one_worker(terms, self.publication.compensates)
+        if self.publication.hit_type_id:
+            return terms
+        self.qualification_of(self.publication.study)
+        room = self.channel.capabilities.most_requirements - len(terms.requirements)
+        kept_out = [
+            Requirement(self.qualification_of(study), "DoesNotExist")
+            for study in ruled_out_by(self.publication.study)[:room]
+        ]
+        return replace(terms, requirements=(*terms.requirements, *kept_out))
+
+    def _for_one_worker(self, terms: Terms, claim: Claim) -> Terms:
+        name = f"Compensation {self.publication.hits.get().key}"
+        qualification = self._made(Qualification(channel=self.publication.channel, name=name))
+        self._settle(qualify(qualification, claim.account))
+        return replace(terms, requirements=(Requirement(qualification.type_id, "Exists"),))
+
+    def qualification_of(self, study: Study) -> str:
+        """The qualification of whoever took part in a study; made when first needed, and then
+        given to those who are known."""
+        known = Qualification.objects.filter(channel=self.publication.channel, study=study).first()
+        new = Qualification(
+            channel=self.publication.channel,
+            name=f"Took part in {study.slug} ({study.created_at:%Y%m%d%H%M%S%f})",
+            study=study,
+        )
+        made = self._made(known or new)
+        grant(study, self.publication.channel)
+        return made.type_id
+
+    def _made(self, qualification: Qualification) -> Qualification:
+        found, _ = Qualification.objects.get_or_create(
+            channel=qualification.channel,
+            name=qualification.name,
+            defaults={"study": qualification.study},
+        )
+        if found.type_id:
+            return found
+        order = MakeQualification(found.name, "Given by the requester; it cannot be asked for.")
+        intent = ledger.intend(
+            channel=found.channel, order=order, token=f"qualification-{found.pk}"
+        )
+        self._settle(intent)
+        assert intent.answer is not None
+        found.type_id = intent.answer["id"]
+        found.save(update_fields=["type_id"])
+        return found
+
+    def make_publication(self, terms: Terms) -> None:
+        if not self.publication.hit_type_id:
+            self._settle(self._intend(Publish(terms), f"publication-{self.publication.pk}"))
+            self.publication.refresh_from_db()
+        if self.channel.sends_events:
+            order = Subscribe(self.publication.hit_type_id)
+            self._settle(self._intend(order, f"subscribe-{self.publication.pk}"))
+
+    def _intend(self, order: Publish | Subscribe, token: str) -> Intent:
+        return ledger.intend(
+            channel=self.publication.channel,
+            order=order,
+            token=token,
+            publication=self.publication,
+        )
+
+    def make_tickets(self, terms: Terms) -> None:
+        self._write_tickets(terms)
+        tickets = self.publication.intents.filter(action=Ticket.action)
+        self._drive(tickets)
+        if self.publication.compensates is not None:
+            self._tell_the_worker(self.publication.compensates)
+
+    def _write_tickets(self, terms: Terms) -> None:
+        written = Intent.objects.filter(hit=OuterRef("pk"), action=Ticket.action)
+        unwritten = self.publication.hits.filter(~Exists(written), state=Hit.State.MEANT)
+        first = self.publication.intents.filter(action=Ticket.action).count() + 1
+        intents = [
+            ledger.drafted(
+                channel=self.publication.channel,
+                order=Ticket(
+                    publication_ref=self.publication.hit_type_id,
+                    key=hit.key.hex,
+                    url=address_of(hit),
+                    number=number,
+                    terms=terms,
+                ),
+                token=f"ticket-{hit.key.hex}",
+                publication=self.publication,
+                hit=hit,
+            )
+            for number, hit in enumerate(unwritten.order_by("pk"), start=first)
+        ]
+        Intent.objects.bulk_create(intents, ignore_conflicts=True, batch_size=500)
+
+    def _settle(self, intent: Intent) -> None:
+        self._drive(Intent.objects.filter(pk=intent.pk))
+        intent.refresh_from_db()
+
+    def _drive(self, intents: QuerySet[Intent]) -> None:
+        """Until all of them are settled, one is refused, or somebody stops it."""
+        total = intents.count()
+        last_success = timezone.now()
+        while left := intents.filter(settled_at__isnull=True).count():
+            self._refuse_paused()
+            made = sum(1 for _ in self._settle_some(intents, total - left, total))
+            if made:
+                last_success = timezone.now()
+            elif timezone.now() - last_success > PATIENCE:
+                raise Closed(f"{self.publication.channel} does not do {left:,} of the calls yet.")
+            else:
+                time.sleep(0.1)
+        refused = intents.filter(state=Intent.State.REFUSED).first()
+        if refused is not None:
+            raise Refused(f"{self.publication.channel} refuses: {refused.message}")
+
+    def _settle_some(self, intents: QuerySet[Intent], done: int, total: int) -> Iterator[Intent]:
+        now = timezone.now()
+        due = intents.filter(settled_at__isnull=True, next_try_at__lte=now).order_by("pk")
+        for intent in due[:BATCH]:
+            self.progress(done, total, f"{done:,} of {total:,} calls")
+            settled = ledger.settle(intent)
+            if settled.state == Intent.State.REFUSED:
+                raise Refused(f"{self.publication.channel} refuses: {settled.message}")
+            if settled.settled_at is not None:
+                done += 1
+                yield settled
+
+    def _refuse_paused(self) -> None:
+        self.publication.refresh_from_db(fields=["state"])
+        if self.publication.state != Publication.State.OPEN:
+            raise NotOpen("The publication is not open any more.")
+
+    def _tell_the_worker(self, claim: Claim) -> None:
+        hit = self.publication.hits.get()
+        order = Notify(
+            workers=(claim.account.external_id,),
+            subject="A HIT that pays you for work that was not handed over",
+            text=(
+                "You did a page for us that did not reach the marketplace. We have your answers. "
+                f"Look for “{self.publication.terms['title']}”: it is for you alone, and "
+                "pays you the same."
+            ),
+        )
+        token = f"notify-{hit.key.hex}"
+        ledger.intend(
+            channel=self.publication.channel,
+            order=order,
+            token=token,
+            publication=self.publication,
+            hit=hit,
+        )
+
+
+def ruled_out_by(study: Study) -> list[Study]:
+    """The studies whose people may not work in this one, the newest first."""
+    pairs = Exclusion.objects.filter(Q(study=study) | Q(other=study)).order_by("-pk")
+    found = [each.other if each.study_id == study.pk else each.study for each in pairs]
+    return list(dict.fromkeys(found))
+
+
+def grant(study: Study, channel: str) -> int:
+    """Whoever's page is confirmed gets the study's qualification; each worker once."""
+    known = Qualification.objects.filter(channel=channel, study=study).exclude(type_id="").first()
+    if known is None:
+        return 0
+    confirmed = Claim.objects.filter(account=OuterRef("pk"), hit__publication__study=study).exclude(
+        theirs=""
+    )
+    given = Intent.objects.filter(token__startswith=_token(known, ""))
+    tokens = set(given.values_list("token", flat=True))
+    workers = Account.objects.filter(Exists(confirmed), channel=channel)
+    new = [account for account in workers if _token(known, account.pk) not in tokens]
+    for account in new:
+        qualify(known, account)
+    return len(new)
+
+
+def qualify(qualification: Qualification, account: Account) -> Intent:
+    return ledger.intend(
+        channel=qualification.channel,
+        order=Qualify(qualification.type_id, account.external_id),
+        token=_token(qualification, account.pk),
+    )
+
+
+def _token(qualification: Qualification, account: int | str) -> str:
+    return f"qualify-{qualification.pk}-{account}"
