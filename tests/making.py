@@ -21,6 +21,7 @@ from hits.models import (
     Corpus,
     Hit,
     Image,
+    Intent,
     Membership,
     Person,
     Publication,
@@ -271,4 +272,16 @@ def _page_without_questions(of: Publication, account: Account, state: ClaimState
         use="not_used" if state == ClaimState.NOT_HANDED_OVER else "pending",
         seed=0,
         lease_until=timezone.now() + timedelta(hours=1),
+    )
+
+
+def settled(of: Publication, action: str, **values: object) -> Intent:
+    """A call that the marketplace has done."""
+    return Intent.objects.create(
+        token=f"settled-{next(_numbers)}",
+        channel=of.channel,
+        action=action,
+        publication=of,
+        request={},
+        **{"state": "done", "settled_at": timezone.now(), **values},
     )

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Case, Count, F, Q, Value, When
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Now
+from django.utils import timezone
 
 from hits.models.people import Account, User
 from hits.models.study import Study
@@ -94,6 +95,10 @@ class Hit(models.Model):
 
     def __str__(self) -> str:
         return self.hit_id or f"HIT {self.key}"
+
+
+# Work that approves itself within this time is warned about.
+SOON = timedelta(hours=48)
 
 
 class ClaimState(models.TextChoices):
@@ -193,6 +198,11 @@ class Claim(models.Model):
 
     def __str__(self) -> str:
         return f"{self.account} at {self.hit}"
+
+    @property
+    def approves_soon(self) -> bool:
+        waits = self.theirs == self.Theirs.SUBMITTED and self.auto_approval_at is not None
+        return waits and self.auto_approval_at < timezone.now() + SOON  # type: ignore[operator]
 
     @property
     def state(self) -> ClaimState:

@@ -1,22 +1,20 @@
 """Follow: how a study does at a marketplace, for its researchers. Reads only."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import Decimal
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
-from django.utils import timezone
 
 from hits.channels.contract import Approve
 from hits.models import Account, Assignment, Claim, ClaimState, Hit, Intent, Publication, Study
-from hits.models.publication import ClaimQuerySet
+from hits.models.publication import SOON, ClaimQuerySet
 from hits.pipeline import pay
 from hits.pipeline.overview import Attention, Pace
 from hits.pipeline.pay import Spending
 from hits.pipeline.tally import one_row
 
-NEAR = timedelta(hours=48)
 PAGES_FOR_THE_PACE = 300
+TROUBLED = [Intent.State.REFUSED, Intent.State.UNKNOWN]
 MEANINGS = {
     ClaimState.ACCEPTED: "has the page and works on it, or has left it",
     ClaimState.LEFT: "gave the page back, or let its time or the HIT run out",
@@ -82,7 +80,7 @@ def following(publication: Publication) -> Following:
         pace=pace,
         refused=intents["refused"],
         unknown=intents["unknown"],
-        near=deadlines(Claim.objects.filter(hit__publication=publication)).count(),
+        near=deadlines(publication.study).filter(hit__publication=publication).count(),
         warning=wage_warning(pace.hourly, publication.least_wage),
     )
 
@@ -133,21 +131,9 @@ def workers_of(publication: Publication, state: str = "") -> QuerySet[Account]:
     return Account.objects.filter(pk__in=claims.values("account"))
 
 
-def deadlines(claims: QuerySet[Claim]) -> QuerySet[Claim]:
-    """Work that the marketplace approves by itself within two days, and nobody has decided on."""
-    return claims.filter(
-        theirs=Claim.Theirs.SUBMITTED,
-        auto_approval_at__lt=timezone.now() + NEAR,
-        assignment__payment=Assignment.Payment.PENDING,
-    )
-
-
-def is_near(claim: Claim) -> bool:
-    return (
-        claim.theirs == Claim.Theirs.SUBMITTED
-        and claim.auto_approval_at is not None
-        and claim.auto_approval_at < timezone.now() + NEAR
-    )
+def deadlines(study: Study) -> QuerySet[Claim]:
+    """Work that the marketplace approves by itself soon, and nobody has decided on."""
+    return pay.due_within(study, SOON).filter(assignment__payment=Assignment.Payment.PENDING)
 
 
 def to_pay(claims: ClaimQuerySet) -> ClaimQuerySet:
@@ -192,6 +178,13 @@ def attention_of(found: Following, name: str) -> list[Attention]:
     return items
 
 
+def needs_attention() -> Q:
+    """Of publications: whether work is stranded there, or a call was refused or ended unknown."""
+    claims = Claim.objects.filter(hit__publication=OuterRef("pk"))
+    calls = Intent.objects.filter(publication=OuterRef("pk"), state__in=TROUBLED)
+    return Q(Exists(to_pay(claims)) | Exists(to_compensate(claims)) | Exists(calls))
+
+
 def attention_in(study: Study) -> list[Attention]:
     """The same for all publications of a study together, for its own page."""
     if not study.publications.exists():
@@ -202,11 +195,10 @@ def attention_in(study: Study) -> list[Attention]:
     if waiting:
         text = f"{_count(waiting, 'worker')} did work at a marketplace that is stranded."
         items.append(Attention(text, "warn", "channels", "See to it"))
-    near = deadlines(claims).count()
+    near = deadlines(study).count()
     if near:
         items.append(Attention(_near(near), "warn", "review", "Review"))
-    troubled = [Intent.State.REFUSED, Intent.State.UNKNOWN]
-    calls = Intent.objects.filter(publication__study=study, state__in=troubled).count()
+    calls = Intent.objects.filter(publication__study=study, state__in=TROUBLED).count()
     if calls:
         text = f"A marketplace refused, or may not have heard, {_count(calls, 'call')}."
         items.append(Attention(text, "bad", "channels", "See them"))

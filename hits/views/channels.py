@@ -41,10 +41,6 @@ class AtChannel:
 def channels(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_of_researcher(request, slug)
     context = study_context(request, study, "channels") | {
-        "attention": [
-            (each, reverse("review_desk", args=[slug]) if each.link == "review" else "#published")
-            for each in follow.attention_in(study)
-        ],
         "channels": [_at(study, name) for name in names()],
         "short": publishing.pages_short(study),
         "raters": study.memberships.filter(role=Role.RATER).count(),
@@ -60,6 +56,7 @@ def _at(study: Study, name: str) -> AtChannel:
             hits_all=Count("hits"),
             hits_made=Count("hits", filter=~Q(hits__state="meant")),
             hits_live=Count("hits", filter=Q(hits__state="live")),
+            needs_attention=follow.needs_attention(),
         ).order_by("-pk")[: PUBLICATIONS_SHOWN + 1]
     )
     return AtChannel(name, found[:PUBLICATIONS_SHOWN], len(found) > PUBLICATIONS_SHOWN)

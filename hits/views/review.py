@@ -12,10 +12,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from hits.models import Account, Assignment, Study, User
+from hits.models import Account, Assignment, Claim, Role, Study, User
 from hits.pipeline import evidence, review
 from hits.pipeline.errors import PipelineError
+from hits.pipeline.follow import deadlines
 from hits.pipeline.overview import waiting_by_study
+from hits.pipeline.pay import payment_there
 from hits.views.access import REVIEWING, desks, desks_or_404, study_to_review, user_of
 
 LISTED = 50
@@ -107,12 +109,28 @@ def undo(request: HttpRequest, slug: str) -> HttpResponse:
     if [assignment.use, assignment.payment] != step["after"]:
         messages.warning(request, "Somebody has decided on this page since; nothing was changed.")
     else:
-        use, payment = step["before"]
-        reason = "The reviewer took the decision back."
-        user = user_of(request)
-        review.decide(assignment=assignment, by=user, use=use, payment=payment, reason=reason)
-        messages.success(request, f"Taken back: the page is {_in_words(use, payment)} again.")
+        _take_back(request, assignment, *step["before"])
     return redirect("review_page", slug=slug, key=assignment.key)
+
+
+def _take_back(request: HttpRequest, assignment: Assignment, use: str, payment: str) -> None:
+    """What a marketplace has paid or refused stays; the use is taken back all the same."""
+    settled = _settled(_claim(assignment))
+    try:
+        review.decide(
+            assignment=assignment,
+            by=user_of(request),
+            use=use,
+            payment=settled or payment,
+            reason="The reviewer took the decision back.",
+        )
+    except PipelineError as refusal:
+        messages.warning(request, refusal.message)
+        return
+    text = f"Taken back: the page is {_in_words(use, payment)} again."
+    if settled and settled != payment:
+        text = f"The use is taken back. The marketplace has {settled} the page, and that stays."
+    messages.success(request, text)
 
 
 @login_required
@@ -138,7 +156,7 @@ def decided(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpResponse:
-    choices = _choices(assignment)
+    choices = _choices(assignment, _settled(_claim(assignment)))
     choice = next((each for each in choices if each.name == request.POST.get("decision")), None)
     reason = request.POST.get("reason", "").strip()
     error = _why_not(choice, reason)
@@ -173,7 +191,7 @@ def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpR
 def _why_not(choice: Choice | None, reason: str) -> str:
     if choice is None:
         return "Choose one of the decisions. Nothing was changed."
-    if choice.payment == Assignment.Payment.REFUSED and not reason:
+    if choice.name == "refuse" and not reason:
         return "To refuse payment, write down why. Nothing was changed."
     return ""
 
@@ -183,7 +201,9 @@ def _show(
 ) -> HttpResponse:
     user = user_of(request)
     answers = evidence.answers_of(assignment)
-    choices = _choices(assignment)
+    claim = _claim(assignment)
+    settled = _settled(claim)
+    choices = _choices(assignment, settled)
     proposal = _proposal(choices, assignment)
     queue = _queue_around(_queue_for(user, study), assignment)
     refusing = request.POST.get("decision") == "refuse"
@@ -207,22 +227,49 @@ def _show(
         "error": error,
         "refusing": refusing,
         "undoable": bool(_undo_steps(request, study)),
+        "claim": claim,
+        "settled": settled,
+        "may_decide": claim is None or bool(claim.theirs),
+        "may_refuse": not settled,
+        "is_researcher": Study.objects.of(user, Role.RESEARCHER).filter(pk=study.pk).exists(),
+        "soon": _soon(user, study, assignment),
     }
     return render(request, "review/page.html", desks(user) | context, status=422 if error else 200)
 
 
-def _choices(assignment: Assignment) -> list[Choice]:
+def _claim(assignment: Assignment) -> Claim | None:
+    """What a marketplace knows of the page; nothing where a rater of the house did it."""
+    claims = Claim.objects.filter(assignment=assignment)
+    return claims.select_related("hit__publication").first()
+
+
+def _settled(claim: Claim | None) -> str:
+    return payment_there(claim) if claim is not None and claim.theirs else ""
+
+
+def _soon(user: User, study: Study, shown: Assignment) -> dict[str, Any]:
+    """Waiting pages that approve themselves soon, and the first of them that is not shown."""
+    waiting = deadlines(study).filter(assignment__in=_queue_for(user, study).order_by())
+    first = waiting.exclude(assignment=shown).select_related("assignment").first()
+    return {"number": waiting.count(), "first": first.assignment if first else None}
+
+
+def _choices(assignment: Assignment, settled: str) -> list[Choice]:
     failed, shown = assignment.golds_failed or 0, assignment.golds_shown or 0
     golds = f"{failed} of {shown} golds failed" if failed else "No gold failed"
+    looked_at = f"{golds}. Looked at by a reviewer: the judgments are used."
+    if settled:
+        unused = f"{golds}. The judgments are not used."
+        return [
+            Choice("pay", "not_used", settled, "Do not use", "1", unused),
+            Choice("use", "used", settled, "Use", "2", looked_at),
+        ]
     return [
         Choice(
             "pay", "not_used", "approved", "Pay, do not use", "1",
             f"{golds}. The work is paid; its judgments are not used.",
         ),
-        Choice(
-            "use", "used", "approved", "Pay and use", "2",
-            f"{golds}. Looked at by a reviewer: the judgments are used.",
-        ),
+        Choice("use", "used", "approved", "Pay and use", "2", looked_at),
         Choice("refuse", "not_used", "refused", "Refuse payment, do not use", "3", ""),
     ]  # fmt: skip
 
@@ -235,7 +282,7 @@ def _proposal(choices: list[Choice], assignment: Assignment) -> Choice:
 def _queue_for(user: User, study: Study) -> QuerySet[Assignment]:
     """The queue without the reviewer's own pages."""
     own = Account.objects.filter(user=user).values("person")
-    return review.queue(study).exclude(person__in=own).select_related("study")
+    return review.queue(study).exclude(person__in=own).select_related("study", "claim")
 
 
 def _before_it(assignment: Assignment) -> Q:
