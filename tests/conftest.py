@@ -3,6 +3,11 @@ from collections.abc import Iterator
 import pytest
 from django.conf import LazySettings
 from django.core.cache import cache
+from pytest_django.live_server_helper import LiveServer
+
+from hits.marketplace.models import Requester
+from tests import selling
+from tests.marketplace import world
 
 
 @pytest.fixture(autouse=True)
@@ -23,3 +28,21 @@ def _fast_passwords(settings: LazySettings) -> None:
 def _empty_cache() -> Iterator[None]:
     yield
     cache.clear()
+
+
+@pytest.fixture
+def market(live_server: LiveServer, settings: LazySettings) -> str:
+    """The marketplace's address; the annotation app is on the same port at localhost."""
+    port = live_server.thread.port
+    settings.MARKETPLACE_HOST = f"127.0.0.1:{port}"
+    settings.MARKETPLACE_FAULTS = True
+    return f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def requester(market: str, settings: LazySettings) -> Requester:
+    """Our account at the marketplace, which is configured as the channel "local"."""
+    made = world.requester()
+    settings.CHANNELS = {"local": selling.channel_values(market, made)}
+    settings.PAY_AFTER_SECONDS = 0
+    return made
