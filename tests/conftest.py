@@ -5,6 +5,8 @@ from django.conf import LazySettings
 from django.core.cache import cache
 from pytest_django.live_server_helper import LiveServer
 
+from hits.channels.configured import channel
+from hits.channels.mturk import MTurk
 from hits.marketplace.models import Requester
 from tests import selling
 from tests.marketplace import world
@@ -40,9 +42,13 @@ def market(live_server: LiveServer, settings: LazySettings) -> str:
 
 
 @pytest.fixture
-def requester(market: str, settings: LazySettings) -> Requester:
+def requester(market: str, settings: LazySettings) -> Iterator[Requester]:
     """Our account at the marketplace, which is configured as the channel "local"."""
     made = world.requester()
     settings.CHANNELS = {"local": selling.channel_values(market, made)}
     settings.PAY_AFTER_SECONDS = 0
-    return made
+    opened = channel("local")
+    yield made
+    # A connection kept alive would keep one to the database, too.
+    assert isinstance(opened, MTurk)
+    opened.client.close()

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from hits.channels.configured import channel as channel_named
 from hits.channels.contract import (
     Approve,
     Block,
@@ -43,8 +44,10 @@ from tests.marketplace.asking import done as work_done
 
 
 @pytest.fixture
-def channel(market: str, requester: Requester) -> MTurk:
-    return MTurk("local", selling.channel_values(market, requester))
+def channel(requester: Requester) -> MTurk:
+    opened = channel_named("local")
+    assert isinstance(opened, MTurk)
+    return opened
 
 
 def call_for(channel: MTurk, order: Order, token: str = "") -> Call:
