@@ -119,8 +119,12 @@ def _launch(request: HttpRequest, study: Study, context: dict[str, Any]) -> Http
         )
     except PipelineError as refusal:
         return _review(request, study, context, refusal.message)
-    messages.success(request, f"{values['pages']:,} HITs are being made at {made.channel}.")
+    messages.success(request, f"{_being_made(values['pages'])} at {made.channel}.")
     return redirect("publication", slug=study.slug, pk=made.pk)
+
+
+def _being_made(number: int, what: str = "") -> str:
+    return f"1 {what}HIT is being made" if number == 1 else f"{number:,} {what}HITs are being made"
 
 
 def _terms(values: dict[str, Any]) -> Terms:
@@ -259,7 +263,7 @@ def top_up(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         except PipelineError as refusal:
             form.add_error(None, refusal.message)
         else:
-            messages.success(request, f"{more:,} more HITs are being made.")
+            messages.success(request, f"{_being_made(more, 'more ')}.")
             return redirect("publication", slug=slug, pk=pk)
     return _show(request, found, form)
 
