@@ -231,7 +231,8 @@ def _show(
         "settled": settled,
         "may_decide": claim is None or bool(claim.theirs),
         "may_refuse": not settled,
-        "is_researcher": Study.objects.of(user, Role.RESEARCHER).filter(pk=study.pk).exists(),
+        "may_contact": claim is not None
+        and Study.objects.of(user, Role.RESEARCHER).filter(pk=study.pk).exists(),
         "soon": _soon(user, study, assignment),
     }
     return render(request, "review/page.html", desks(user) | context, status=422 if error else 200)
@@ -251,7 +252,7 @@ def _soon(user: User, study: Study, shown: Assignment) -> dict[str, Any]:
     """Waiting pages that approve themselves soon, and the first of them that is not shown."""
     waiting = deadlines(study).filter(assignment__in=_queue_for(user, study).order_by())
     first = waiting.exclude(assignment=shown).select_related("assignment").first()
-    return {"number": waiting.count(), "first": first.assignment if first else None}
+    return {"number": waiting.count(), "first": first.assignment} if first else {}
 
 
 def _choices(assignment: Assignment, settled: str) -> list[Choice]:
