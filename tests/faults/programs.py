@@ -54,7 +54,22 @@ class Web:
 @contextmanager
 def web(folder: Path, workers: int = 3) -> Iterator[Web]:
     port = free_port()
-    address = f"http://127.0.0.1:{port}"
+    with _serving(folder, port, workers) as child:
+        yield Web(child, f"http://127.0.0.1:{port}")
+
+
+@contextmanager
+def marketplace(folder: Path) -> Iterator[str]:
+    """Our own marketplace, with its fault switch; the address of its API."""
+    port = free_port()
+    host = f"127.0.0.1:{port}"
+    changes = {"MARKETPLACE_HOST": host, "MARKETPLACE_FAULTS": "on"}
+    with _serving(folder, port, 1, **changes):
+        yield f"http://{host}"
+
+
+@contextmanager
+def _serving(folder: Path, port: int, workers: int, **changes: str) -> Iterator[Child]:
     program = Program(
         name="web",
         command=[
@@ -62,29 +77,29 @@ def web(folder: Path, workers: int = 3) -> Iterator[Web]:
             *("--no-control-socket", "--preload", "--bind", f"127.0.0.1:{port}"),
             *("--worker-class", "gthread", "--workers", str(workers), "--threads", "4"),
         ],
-        environment=environment(),
+        environment=environment(**changes),
         stop_signals=STOP,
         death_signal=signal.SIGKILL,
         cwd=settings.BASE_DIR,
     )
     with running(program, folder) as child:
-        wait_for_answer(f"{address}/health/", child)
-        yield Web(child, address)
+        wait_for_answer(f"http://localhost:{port}/health/", child)
+        yield child
 
 
 class Workers:
     """A Celery worker with its scheduler; killed as a whole and started anew."""
 
-    def __init__(self, folder: Path, *, sweep_seconds: int = 1) -> None:
+    def __init__(self, folder: Path, queues: str, changes: Mapping[str, str]) -> None:
         self.folder = folder
         self.program = Program(
             name="workers",
             command=[
                 *(sys.executable, "-m", "celery", "-A", "annotation_app", "worker"),
                 *("--beat", "--schedule", str(folder / "schedule"), "--concurrency", "1"),
-                *("--queues", "cpu", "--without-gossip", "--without-mingle"),
+                *("--queues", queues, "--without-gossip", "--without-mingle"),
             ],
-            environment=environment(SWEEP_SECONDS=str(sweep_seconds)),
+            environment=environment(**{"SWEEP_SECONDS": "1", **changes}),
             stop_signals=STOP,
             death_signal=signal.SIGKILL,
             cwd=settings.BASE_DIR,
@@ -101,8 +116,8 @@ class Workers:
 
 
 @contextmanager
-def workers(folder: Path) -> Iterator[Workers]:
-    started = Workers(folder)
+def workers(folder: Path, queues: str = "cpu", **changes: str) -> Iterator[Workers]:
+    started = Workers(folder, queues, changes)
     try:
         yield started
     finally:
