@@ -17,7 +17,7 @@ from typing import IO
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from annotation_app.embedded import running_servers
+from annotation_app.embedded import running_servers, write_private
 from annotation_app.processes import Child, Program, dies_with_parent, running
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -42,6 +42,7 @@ def run_demo(*, folder: Path, port: int, images: int, environment: Mapping[str, 
         with _step(console, "PostgreSQL and Valkey"):
             servers = stack.enter_context(running_servers(folder))
         _refuse_busy_port(port)
+        kept = None if environment.get("DATABASE_URL") else _KeptLogins(folder)
         environment = {**environment, **servers.urls}
         with (
             _step(console, "Tables and static files"),
@@ -52,11 +53,15 @@ def run_demo(*, folder: Path, port: int, images: int, environment: Mapping[str, 
             collectstatic.finish()
         # The web server gets ready meanwhile.
         web = stack.enter_context(running(_web(port, environment), folder))
-        with (
-            _step(console, "A study with answers in it") as show,
-            _managing(environment, "demo", f"--images={images}") as fill,
-        ):
-            logins = fill.finish(show)
+        logins = kept.read() if kept else None
+        if logins is None:
+            with (
+                _step(console, "A study with answers in it") as show,
+                _managing(environment, "demo", f"--images={images}") as fill,
+            ):
+                logins = fill.finish(show)
+            if kept:
+                kept.write(logins)
         worker = stack.enter_context(running(_worker(environment), folder))
         scheduler = stack.enter_context(running(_scheduler(folder, environment), folder))
         children = (*servers.children, worker, scheduler, web)
@@ -69,6 +74,27 @@ def run_demo(*, folder: Path, port: int, images: int, environment: Mapping[str, 
         while True:
             _refuse_dead(children)
             time.sleep(0.5)
+
+
+class _KeptLogins:
+    """What the first start said of its logins, so that the next need not ask the database.
+
+    Only for a database that lies in the same folder, and is not newer than they are."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "demo-logins"
+        self.made_with_the_database = folder / "postgres" / "PG_VERSION"
+
+    def read(self) -> str | None:
+        try:
+            if self.path.stat().st_mtime < self.made_with_the_database.stat().st_mtime:
+                return None
+            return self.path.read_text()
+        except FileNotFoundError:
+            return None
+
+    def write(self, logins: str) -> None:
+        write_private(self.path, logins)
 
 
 def _worker(environment: Mapping[str, str]) -> Program:
@@ -159,7 +185,10 @@ def _step(console: Console, title: str) -> Iterator[Show]:
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as progress:
         task = progress.add_task(title)
-        yield lambda detail: progress.update(task, description=f"{title}: {detail}")
+        if console.is_terminal:
+            yield lambda detail: progress.update(task, description=f"{title}: {detail}")
+        else:
+            yield lambda detail: console.print(f"  {detail}", markup=False, highlight=False)
     console.print(f"[green]✓[/] {title} [dim]{time.monotonic() - started:.1f} s[/]")
 
 

@@ -8,6 +8,7 @@ register_converter(Sha256Converter, "sha256")
 
 urlpatterns = [
     path("health/", public.health, name="health"),
+    path("favicon.ico", public.favicon, name="favicon"),
     path("images/<sha256:sha256>", public.image, name="image"),
     path("notifications/<slug:channel>/", notifications.receive, name="notifications"),
     path("admin/", admin.site.urls),

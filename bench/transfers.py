@@ -11,6 +11,7 @@ from bench import studies
 from hits.models import Corpus, Study, Unit
 from hits.pipeline.load import load
 from hits.pipeline.open import open_study
+from hits.pipeline.propose import keep_originals
 from hits.pipeline.release import path_of, release
 
 # The peers keep an image's address and never look at it. Here only images with files can be
@@ -48,8 +49,9 @@ def import_units(*, source: str, settings: dict[str, Any]) -> dict[str, Any]:
         cursor.execute(_FILES)
         cursor.execute("VACUUM ANALYZE hits_image")
     with clock.of("pairs to proposal"):
-        pairs = corpus.captions.order_by("pk").values_list("image_id", "pk")
-        kept = studies.proposal(corpus, 1, [(image, [caption], [1.0]) for image, caption in pairs])
+        kept = keep_originals(
+            corpus=corpus, direction="i2t", split="test", depth=25, query_sample=None, seed=0
+        )
     with clock.of("proposal to units"):
         study = studies.make_study("import", corpus, owner, settings)
         study.proposals.add(kept)

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 Fields = Mapping[str, list[str]]
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One line of a machine's ranked list for a query."""
 
     proposal_id: int
@@ -19,8 +18,7 @@ class Candidate:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """One query with all that the machines proposed for it and what the corpus says of it."""
 
     id: int
@@ -29,8 +27,7 @@ class Query:
     originals: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UnitDraft:
+class UnitDraft(NamedTuple):
     key: str
     pool: str
     payload: Json
@@ -82,6 +79,7 @@ class Page:
     form: Mapping[str, list[Option]]
     questions: list[Question]
     pay: str
+    terms: str
     lease_until: datetime
     revision: int
     saved_at: datetime | None

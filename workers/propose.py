@@ -35,6 +35,18 @@ def propose_candidates(
     progress: Progress | None = None,
 ) -> list[Proposal]:
     """Rank every target for each query, in each direction, and keep the best."""
+    if kind == propose.ORIGINALS:
+        return [
+            propose.keep_originals(
+                corpus=corpus,
+                direction=direction,
+                split=split,
+                depth=depth,
+                query_sample=query_sample,
+                seed=seed,
+            )
+            for direction in directions
+        ]
     say = progress or _say_nothing
     encoder, machine = _machine(corpus, kind, train_split, say)
     images = _image_vectors(corpus, split, encoder, say)
@@ -68,9 +80,12 @@ def _machine(
     corpus: Corpus, kind: str, train_split: str, say: Any
 ) -> tuple[encoders.Encoder, Machine]:
     """The machine as it was learned on this corpus before, or learned now."""
+    try:
+        encoder = encoders.create(kind, kind)
+    except encoders.UnknownMachine as unknown:
+        raise Refused(str(unknown)) from None
     folder = Path(settings.DATA_DIR) / "machines" / corpus.slug
     folder.mkdir(parents=True, exist_ok=True)
-    encoder = encoders.create(kind, kind)
     learned_from = Caption.objects.filter(corpus=corpus, image__split=train_split)
     path = folder / f"{kind}-{encoder.version}-{train_split}-{learned_from.count()}.npz"
     if path.exists():

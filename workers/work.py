@@ -7,7 +7,7 @@ from hits.pipeline.jobs import Progress, Work
 from hits.pipeline.launch import launch
 from hits.pipeline.ledger import settle_due
 from hits.pipeline.load import load
-from hits.pipeline.open import open_study
+from hits.pipeline.open import open_study, units_by_pool
 from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.release import release
 from workers.propose import propose_candidates
@@ -35,6 +35,9 @@ def _propose(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 def _open(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     study = Study.objects.get(pk=arguments["study"])
+    if progress.job.attempts > 1 and study.state != Study.State.DRAFT:
+        # An earlier attempt opened it, and was gone before it could say so.
+        return {"units": units_by_pool(study)}
     return {"units": open_study(study=study, tell=progress)}
 
 

@@ -1,7 +1,7 @@
 """Real PostgreSQL and Valkey servers on 127.0.0.1, with their data in a folder of ours."""
 
 from annotation_app.embedded.errors import FolderInUse, ServersError
-from annotation_app.embedded.ownership import local_secret
+from annotation_app.embedded.ownership import local_secret, write_private
 from annotation_app.embedded.servers import (
     Servers,
     erase_data,
@@ -19,4 +19,5 @@ __all__ = [
     "running_servers",
     "servers",
     "urls_of_running_servers",
+    "write_private",
 ]

@@ -107,7 +107,7 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
 
 
 class ProposeSerializer(serializers.Serializer[Any]):
-    machine = serializers.ChoiceField(["palette", "layout"])
+    machine = serializers.ChoiceField(["palette", "layout", "originals"])
     directions = serializers.ListField(
         child=serializers.ChoiceField(["i2t", "t2i"]), min_length=1, max_length=2
     )

@@ -27,12 +27,13 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     corpus = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     study = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     asked_by = serializers.StringRelatedField[Any]()
+    about = serializers.CharField(read_only=True, help_text="The machine, the release, the study.")
     result = serializers.SerializerMethodField()
 
     class Meta:
         model = Job
         fields = [
-            "id", "kind", "state", "corpus", "study", "asked_by", "asked_at", "started_at",
+            "id", "kind", "about", "state", "corpus", "study", "asked_by", "asked_at", "started_at",
             "finished_at", "attempts", "done", "total", "message", "result", "cancel_asked",
         ]  # fmt: skip
         read_only_fields = fields

@@ -41,7 +41,8 @@ class GoldRowSerializer(serializers.Serializer[Any]):
 class SaidSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
     n = serializers.IntegerField()
-    justified = serializers.IntegerField()
+    justified = serializers.IntegerField(help_text="Judgments that gave reasons.")
+    wrong = serializers.IntegerField(help_text="Judgments that said what is described wrong.")
     problems = serializers.IntegerField()
     choices = ShareSerializer(many=True)
     reasons = ShareSerializer(many=True)
@@ -68,7 +69,7 @@ class JudgmentSerializer(serializers.Serializer[Any]):
     """A judgment with what it is about, and what was decided on its page."""
 
     page = serializers.UUIDField(source="assignment.key")
-    worker = serializers.IntegerField(source="person_id")
+    person = serializers.IntegerField(source="person_id")
     position = serializers.IntegerField()
     images = serializers.SerializerMethodField(help_text="Their outside ids.")
     captions = serializers.SerializerMethodField(help_text="Their outside ids.")

@@ -84,7 +84,7 @@ def _evidence(assignment: Assignment) -> dict[str, object]:
     claim = Claim.objects.filter(assignment=assignment).select_related("hit__publication").first()
     gathered = {
         "page": assignment,
-        "worker": evidence.worker_of(assignment),
+        "person": evidence.track_record(assignment),
         "answers": evidence.answers_of(assignment),
         "decisions": evidence.decisions_on(assignment).select_related("assignment"),
         "last_decision": review.last_decision(assignment),

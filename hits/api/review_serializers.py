@@ -3,13 +3,13 @@ from typing import Any
 from rest_framework import serializers
 
 from hits.models import Assignment, Decision
-from hits.pipeline.evidence import Answered, Worker
+from hits.pipeline.evidence import Answered, TrackRecord
 
 
 class QueuedSerializer(serializers.ModelSerializer[Assignment]):
-    """A page in the queue. The worker is a number here, never a name."""
+    """A page in the queue. The person is a number here, never a name."""
 
-    worker = serializers.IntegerField(source="person_id", read_only=True)
+    person = serializers.IntegerField(source="person_id", read_only=True)
     auto_approval_at = serializers.DateTimeField(
         source="claim.auto_approval_at",
         read_only=True,
@@ -20,7 +20,7 @@ class QueuedSerializer(serializers.ModelSerializer[Assignment]):
     class Meta:
         model = Assignment
         fields = [
-            "key", "worker", "submitted_at", "is_late", "golds_shown", "golds_failed", "use",
+            "key", "person", "submitted_at", "is_late", "golds_shown", "golds_failed", "use",
             "payment", "auto_approval_at",
         ]  # fmt: skip
         read_only_fields = fields
@@ -54,7 +54,7 @@ class AnsweredSerializer(serializers.Serializer[Answered]):
     passed = serializers.BooleanField(allow_null=True)
 
 
-class WorkerSerializer(serializers.Serializer[Worker]):
+class TrackRecordSerializer(serializers.Serializer[TrackRecord]):
     number = serializers.IntegerField()
     pages = serializers.IntegerField()
     golds_shown = serializers.IntegerField()
@@ -68,7 +68,7 @@ class WorkerSerializer(serializers.Serializer[Worker]):
 
 class EvidenceSerializer(serializers.Serializer[Any]):
     page = QueuedSerializer()
-    worker = WorkerSerializer()
+    person = TrackRecordSerializer()
     answers = AnsweredSerializer(many=True)
     decisions = DecisionSerializer(many=True)
     last_decision = serializers.IntegerField(allow_null=True)

@@ -20,7 +20,7 @@ class VersionSerializer(serializers.ModelSerializer[StudyVersion]):
         model = StudyVersion
         fields = [
             "number", "settings", "wording", "information", "consent_number", "judgments_wanted",
-            "lease_minutes", "pay", "created_by", "created_at",
+            "lease_minutes", "pay", "expected_minutes", "created_by", "created_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -91,6 +91,12 @@ class ChangeSerializer(serializers.Serializer[Any]):
     information = serializers.CharField(required=False, max_length=20_000)
     judgments_wanted = serializers.IntegerField(required=False, min_value=1, max_value=1000)
     lease_minutes = serializers.IntegerField(required=False, min_value=1, max_value=365 * 24 * 60)
+    expected_minutes = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=24 * 60,
+        help_text="For a page, shown to raters until times are measured. 0: not known.",
+    )
     pay = serializers.DecimalField(
         required=False, max_digits=8, decimal_places=2, min_value=0, coerce_to_string=True
     )

@@ -22,14 +22,17 @@ from hits.api.work_serializers import (
     ReceiptSerializer,
     SavedSerializer,
     SubmissionSerializer,
+    TermsSerializer,
     WorkSerializer,
 )
 from hits.models import Account, Assignment, Participation, Role, Study
 from hits.pipeline import people
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Stale
+from hits.pipeline.own_work import own_pages
 from hits.pipeline.show import page_of
 from hits.pipeline.submit import give_back, save_draft, submit
+from hits.pipeline.terms import terms_of
 from hits.protocol import protocol
 from hits.records import ImageShown
 
@@ -98,6 +101,7 @@ def _information(study: Study, account: Account) -> dict[str, Any]:
         "study": study.slug,
         "study_name": study.name,
         "information": study.version.information,
+        "terms": TermsSerializer(terms_of(study, study.version)).data,
         "version": study.version.number,
         "has_agreed": taking_part is not None and taking_part.has_agreed_to(study.version),
     }
@@ -123,11 +127,11 @@ class AssignmentList(mixins.ListModelMixin, Listing):
     }
 
     def get_queryset(self) -> QuerySet[Assignment]:
-        return _own(self.request).select_related("study")
+        return own_pages(user_of(self.request))
 
     @extend_schema(operation_id="assignments_list")
     def get(self, request: Request) -> Response:
-        """The pages one has had."""
+        """The pages one has had, and what was decided on paying them."""
         return self.list(request)
 
 
@@ -195,6 +199,7 @@ def _page(request: Request, assignment: Assignment) -> dict[str, Any]:
                 "study_name": page.study_name,
                 "state": assignment.state,
                 "pay": page.pay,
+                "terms": page.terms,
                 "lease_until": page.lease_until,
                 "revision": page.revision,
                 "saved_at": page.saved_at,

@@ -1,10 +1,14 @@
+from datetime import datetime
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from hits.api.answers import AnswersField
 from hits.models import Assignment
+from hits.pipeline.own_work import told
 from hits.pipeline.submit import DEVICES
+from hits.pipeline.terms import Terms, terms_of
 
 
 class DraftSerializer(serializers.Serializer[Any]):
@@ -46,6 +50,7 @@ class PageSerializer(serializers.Serializer[Any]):
     study_name = serializers.CharField()
     state = serializers.ChoiceField(Assignment.State.choices)
     pay = serializers.CharField()
+    terms = serializers.CharField(help_text="Pay, time and wage in words.")
     lease_until = serializers.DateTimeField()
     revision = serializers.IntegerField()
     saved_at = serializers.DateTimeField(allow_null=True)
@@ -60,20 +65,43 @@ class AssignmentSerializer(serializers.ModelSerializer[Assignment]):
     """A page of one's own; what became of it is the rater's to know."""
 
     study = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+    pay = serializers.DecimalField(
+        source="version.pay", max_digits=8, decimal_places=2, read_only=True
+    )
+    payment_reason = serializers.SerializerMethodField()
+    payment_decided_at = serializers.SerializerMethodField()
 
     class Meta:
         model = Assignment
         fields = [
-            "key", "study", "state", "drawn_at", "lease_until", "saved_at", "submitted_at",
-            "payment",
+            "key", "study", "state", "drawn_at", "lease_until", "saved_at", "submitted_at", "pay",
+            "payment", "payment_reason", "payment_decided_at",
         ]  # fmt: skip
         read_only_fields = fields
+
+    def get_payment_reason(self, page: Assignment) -> str:
+        decided = told(page)
+        return decided.reason if decided else ""
+
+    def get_payment_decided_at(self, page: Assignment) -> datetime | None:
+        decided = told(page)
+        return decided.at if decided else None
+
+
+class TermsSerializer(serializers.Serializer[Terms]):
+    """What a page pays and how long it takes."""
+
+    pay = serializers.DecimalField(max_digits=8, decimal_places=2)
+    minutes = serializers.FloatField(allow_null=True, help_text="Empty: not known yet.")
+    is_measured = serializers.BooleanField(help_text="The median of pages, not an estimate.")
+    hourly = serializers.DecimalField(max_digits=10, decimal_places=2, allow_null=True)
 
 
 class InformationSerializer(serializers.Serializer[Any]):
     study = serializers.SlugField()
     study_name = serializers.CharField()
     information = serializers.CharField()
+    terms = TermsSerializer()
     version = serializers.IntegerField()
     has_agreed = serializers.BooleanField()
 
@@ -89,8 +117,13 @@ class WorkSerializer(serializers.Serializer[Any]):
     study_name = serializers.CharField(source="name")
     state = serializers.CharField()
     pay = serializers.DecimalField(source="version.pay", max_digits=8, decimal_places=2)
+    terms = serializers.SerializerMethodField()
     pages_done = serializers.SerializerMethodField()
     judgments_done = serializers.SerializerMethodField()
+
+    @extend_schema_field(TermsSerializer)
+    def get_terms(self, study: Any) -> Any:
+        return TermsSerializer(terms_of(study, study.version)).data
 
     def get_pages_done(self, study: Any) -> int:
         return self._done(study, "pages_done")

@@ -14,6 +14,7 @@ READERS: dict[str, Callable[[Open], Stream]] = {
     "jsonl": rows.read_jsonl,
 }
 FORMATS = tuple(READERS)
+CAPTIONS_BEHIND_IMAGES = frozenset({"karpathy", "csv", "jsonl"})
 BY_SUFFIX = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 SUFFIXES = (".json", *BY_SUFFIX)
 

@@ -14,6 +14,7 @@ MOST_PIXELS = 2_147_483_647
 MOST_SHOWN = 200
 
 _LEADS_OUT = re.compile(r"^[/\\]|^[A-Za-z]:[/\\]|(?:^|[/\\])\.\.(?:[/\\]|$)")
+_IS_SIMPLE = re.compile(r"[\w-]+(?:\.\w+)?", re.ASCII).fullmatch
 
 
 class ImageRecord(NamedTuple):
@@ -80,6 +81,8 @@ def shown(value: Any) -> str:
 
 def outside_id(value: Any, what: str) -> str:
     """Ids are kept as they are: 42 as "42", "0042" as "0042"."""
+    if value and _is_plain(value, MOST_ID):
+        return str(value)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if abs(value) < 10**MOST_ID else "9" * (MOST_ID + 1)
     if value is None or value == "":
@@ -89,7 +92,14 @@ def outside_id(value: Any, what: str) -> str:
     return plain_text(value, what, MOST_ID)
 
 
+def _is_plain(value: Any, most: int) -> bool:
+    """What nearly every text is, told quickly."""
+    return type(value) is str and len(value) <= most and value.isascii() and "\0" not in value
+
+
 def plain_text(value: Any, what: str, most: int) -> str:
+    if _is_plain(value, most):
+        return str(value)
     if not isinstance(value, str):
         raise Bad("not-text", f"The {what} is not a text.")
     if len(value) > most:
@@ -105,7 +115,7 @@ def optional_text(value: Any, what: str, most: int) -> str:
 
 def safe_file_name(value: Any) -> str:
     name = optional_text(value, "file name", MOST_FILE_NAME)
-    if _LEADS_OUT.search(name):
+    if not _IS_SIMPLE(name) and _LEADS_OUT.search(name):
         detail = f"The file name {shown(name)} is absolute or leads out of its folder."
         raise Bad("unsafe-name", detail)
     return name

@@ -5,6 +5,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
+import orjson
+
 from hits.importers.json_stream import BYTE_ORDER_MARK, Open
 from hits.importers.records import (
     MOST_SPLIT,
@@ -28,16 +30,22 @@ def read_jsonl(open_file: Open) -> Stream:
     with open_file() as file:
         for number, line in enumerate(_lines(file), start=1):
             place = f"line {number}"
-            if line is not None and not line.strip():
-                continue
-            row: Any = None
             try:
-                row = _parsed(line)
-                records = _records(place, row)
-            except Bad as bad:
-                yield bad.refusal("line", place, _shown_id(row))
-            else:
-                yield from records
+                yield from _records(place, orjson.loads(line or b""))
+            except (orjson.JSONDecodeError, Bad):
+                yield from _read_again(place, line)
+
+
+def _read_again(place: str, line: bytes | None) -> Stream:
+    """The fast parser rounds whole numbers of more than 64 bits: this one has the last word."""
+    if line is not None and not line.strip():
+        return
+    row: Any = None
+    try:
+        row = _parsed(line)
+        yield from _records(place, row)
+    except Bad as bad:
+        yield bad.refusal("line", place, _shown_id(row))
 
 
 def read_csv(open_file: Open) -> Stream:
@@ -65,18 +73,15 @@ def read_csv(open_file: Open) -> Stream:
                 yield bad.refusal("line", place, _shown_id(row))
 
 
-def _parsed(line: bytes | None) -> dict[str, Any]:
+def _parsed(line: bytes | None) -> Any:
     if line is None:
         raise _long_line()
     try:
-        row = json.loads(line.decode())
+        return json.loads(line.decode())
     except UnicodeDecodeError:
         raise Bad("not-utf-8", "The line is not UTF-8.") from None
     except (ValueError, RecursionError) as fault:
         raise Bad("not-json", f"The line is not readable as JSON: {shown(str(fault))}") from None
-    if not isinstance(row, dict):
-        raise Bad("not-an-object", "The line is JSON, but not an object.")
-    return row
 
 
 def _header(rows: Any) -> list[str]:
@@ -105,25 +110,25 @@ def _row(header: list[str], cells: list[str]) -> dict[str, str | int | None]:
     return row
 
 
-def _records(place: str, row: Mapping[str, Any]) -> Sequence[Record]:
+def _records(place: str, row: Any) -> Sequence[Record]:
     """Both records of a row, or neither."""
+    if not isinstance(row, dict):
+        raise Bad("not-an-object", "The line is JSON, but not an object.")
+    image_id = outside_id(row.get("image_id"), "image id")
     image = ImageRecord(
-        place=place,
-        external_id=outside_id(row.get("image_id"), "image id"),
-        file_name=safe_file_name(row.get("file_name")),
-        split=optional_text(row.get("split"), "split", MOST_SPLIT),
-        width=pixels(row.get("width"), "width"),
-        height=pixels(row.get("height"), "height"),
+        place,
+        image_id,
+        safe_file_name(row.get("file_name")),
+        "",
+        optional_text(row.get("split"), "split", MOST_SPLIT),
+        pixels(row.get("width"), "width"),
+        pixels(row.get("height"), "height"),
     )
-    if row.get("caption") in (None, "") and row.get("caption_id") in (None, ""):
+    caption_id, text = row.get("caption_id"), row.get("caption")
+    if text in (None, "") and caption_id in (None, ""):
         return (image,)
-    caption = CaptionRecord(
-        place=place,
-        external_id=outside_id(row.get("caption_id"), "caption id"),
-        image_id=image.external_id,
-        text=caption_text(row.get("caption")),
-    )
-    return image, caption
+    caption_id = outside_id(caption_id, "caption id")
+    return image, CaptionRecord(place, caption_id, image_id, caption_text(text))
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes | None]:

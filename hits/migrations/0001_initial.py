@@ -465,10 +465,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='image',
-            index=models.Index(fields=['corpus', 'split'], name='image_split'),
-        ),
-        migrations.AddIndex(
-            model_name='image',
             index=models.Index(condition=models.Q(('blob__isnull', False)), fields=['blob'], name='image_blob'),
         ),
         migrations.AddConstraint(

@@ -2,10 +2,10 @@ from django.db import models
 from django.urls import reverse
 
 # Images, captions and regions come by the hundred thousand, in statements that name their corpus
-# once and join their images. Having PostgreSQL look both up again for each row would take longer
-# than storing the row, so that foreign keys here are not checked a second time; nothing in the
-# application deletes a corpus or an image. Unique constraints begin with the corpus, and serve as
-# its index.
+# once and join their images, or in the transaction that stores their images too. Having PostgreSQL
+# look both up again for each row would take longer than storing the row, so that foreign keys here
+# are not checked a second time; nothing in the application deletes a corpus or an image. Unique
+# constraints begin with the corpus, and serve as its index.
 
 
 class Corpus(models.Model):
@@ -68,7 +68,6 @@ class Image(models.Model):
             models.UniqueConstraint(fields=["corpus", "external_id"], name="image_external_id"),
         ]
         indexes = [
-            models.Index(fields=["corpus", "split"], name="image_split"),
             models.Index(
                 fields=["blob"], condition=models.Q(blob__isnull=False), name="image_blob"
             ),

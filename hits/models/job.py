@@ -1,8 +1,11 @@
+from pathlib import Path
+
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from hits.models.corpus import Corpus
+from hits.models.machines import Direction
 from hits.models.people import User
 from hits.models.study import Study
 
@@ -57,5 +60,33 @@ class Job(models.Model):
         return f"{self.kind} {self.pk}"
 
     @property
+    def about(self) -> str:
+        """What it was asked to do it on, in words; never a path of the server."""
+        given = self.arguments
+        if self.kind == "propose":
+            directions = [Direction(each).label for each in given.get("directions", [])]
+            return ", ".join(
+                [given.get("machine", ""), *directions, given.get("split") or "no split"]
+            )
+        if self.kind == "release":
+            return str(given.get("name", ""))
+        if self.kind == "import":
+            return ", ".join(
+                filter(None, [_kind_of_file(given.get("source", "")), given.get("split")])
+            )
+        return str(self.study or "")
+
+    @property
+    def title(self) -> str:
+        return f"{self.kind.capitalize()} {self.about}".strip()
+
+    @property
     def is_finished(self) -> bool:
         return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}
+
+
+def _kind_of_file(source: str) -> str:
+    if source.startswith("s3://"):
+        return "a bucket"
+    suffix = Path(source).suffix.removeprefix(".")
+    return f"a {suffix} file" if suffix else ""

@@ -41,6 +41,9 @@ class Study(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True)
+    page_seconds = models.FloatField(
+        null=True, help_text="The median time of the newest pages of the version in force."
+    )
 
     objects = StudyQuerySet.as_manager()
 
@@ -71,6 +74,9 @@ class StudyVersion(models.Model):
     judgments_wanted = models.PositiveSmallIntegerField(default=1)
     lease_minutes = models.PositiveIntegerField(default=60)
     pay = models.DecimalField(max_digits=8, decimal_places=2, default=0)
+    expected_minutes = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="For a page, until it is measured. 0: not known."
+    )
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

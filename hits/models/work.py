@@ -29,7 +29,9 @@ class Assignment(models.Model):
 
     key = models.UUIDField(unique=True, default=uuid.uuid4)
     study = models.ForeignKey(Study, models.PROTECT, related_name="assignments")
-    version = models.ForeignKey(StudyVersion, models.PROTECT, related_name="assignments")
+    version = models.ForeignKey(
+        StudyVersion, models.PROTECT, related_name="assignments", db_index=False
+    )
     account = models.ForeignKey(Account, models.PROTECT, related_name="assignments")
     person = models.ForeignKey(Person, models.PROTECT, related_name="assignments")
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
@@ -78,6 +80,8 @@ class Assignment(models.Model):
                 name="assignment_to_review",
             ),
             models.Index(fields=["study", "person"], name="assignment_by_person"),
+            # Serves the foreign key too.
+            models.Index(fields=["version", "id"], name="assignment_newest"),
         ]
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from hits.models import Assignment, Claim, Slot
 from hits.pipeline.review import record
+from hits.pipeline.terms import measure
 from hits.protocol import protocol
 
 PASSED = "All golds answered as expected."
@@ -22,6 +23,7 @@ def check_submitted(limit: int = 200) -> int:
         ~Exists(unconfirmed), state="submitted", checked_at__isnull=True
     )
     checked = 0
+    studies = set()
     for pk in list(waiting.order_by("submitted_at").values_list("pk", flat=True)[:limit]):
         with transaction.atomic():
             assignment = (
@@ -33,6 +35,8 @@ def check_submitted(limit: int = 200) -> int:
             if assignment is not None:
                 _check(assignment)
                 checked += 1
+                studies.add(assignment.study_id)
+    measure(studies)
     return checked
 
 

@@ -1,4 +1,4 @@
-"""Evidence: what a reviewer needs to decide on a page. Workers are numbers here, never names."""
+"""Evidence: what a reviewer needs to decide on a page. People are numbers here, never names."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SEPARATOR = " · "
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One question as the worker saw and answered it, and what a gold expected."""
+    """One question as its person saw and answered it, and what a gold expected."""
 
     position: int
     images: list[ImageShown]
@@ -50,8 +50,8 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
-    """What is known about a worker in this study."""
+class TrackRecord:
+    """What is known about a person's work in this study."""
 
     number: int
     pages: int
@@ -107,7 +107,7 @@ def image_urls(assignment: Assignment) -> list[str]:
     return [image.url for image in items_of(kind, payloads).images.values()]
 
 
-def worker_of(assignment: Assignment) -> Worker:
+def track_record(assignment: Assignment) -> TrackRecord:
     theirs = Assignment.objects.filter(
         study=assignment.study_id, person=assignment.person_id, state="submitted"
     )
@@ -120,7 +120,7 @@ def worker_of(assignment: Assignment) -> Worker:
         waiting=Count("pk", filter=Q(use="pending")),
         refused=Count("pk", filter=Q(payment="refused")),
     )
-    return Worker(
+    return TrackRecord(
         number=assignment.person_id,
         pages=sums["pages"],
         golds_shown=sums["shown"],
@@ -138,7 +138,7 @@ def decisions_on(assignment: Assignment) -> QuerySet[Decision]:
 
 
 def earlier_decisions(assignment: Assignment, limit: int = 3) -> QuerySet[Decision]:
-    """What people, not rules, decided on other pages of the same worker in this study."""
+    """What people, not rules, decided on other pages of the same person in this study."""
     return (
         Decision.objects.filter(
             assignment__study=assignment.study_id, assignment__person=assignment.person_id
@@ -172,7 +172,7 @@ class Report:
     """A problem that somebody reported on a question, and what the question showed."""
 
     text: str
-    worker: int
+    person: int
     page_key: str
     position: int
     at: datetime
@@ -192,7 +192,7 @@ def reported(study: Study, limit: int) -> list[Report]:
         found.append(
             Report(
                 text=row.problem,
-                worker=slot.assignment.person_id,
+                person=slot.assignment.person_id,
                 page_key=str(slot.assignment.key),
                 position=slot.position,
                 at=row.created_at,

@@ -21,6 +21,8 @@ LEASE = timedelta(seconds=60)
 BEAT_SECONDS = 1.0
 RING_AGAIN_AFTER = timedelta(seconds=30)
 MOST_ATTEMPTS = 5
+# Whoever asks does not wait for a bell that is not there: one try, and a short one.
+BELL = {"max_retries": 0, "socket_connect_timeout": 0.5, "socket_timeout": 1}
 
 log = structlog.get_logger()
 
@@ -34,7 +36,7 @@ class Lost(Exception):
 
 
 class Progress:
-    """What a job calls to say how far it is.
+    """What a job calls to say how far it is; each new message is a line of the job's log.
 
     A thread with a connection of its own writes it down every second, keeps the lease and hears
     of a cancel: work inside one long transaction, or inside a COPY, is seen as it goes.
@@ -54,10 +56,9 @@ class Progress:
         told: dict[str, Any] = {"done": done}
         told |= {"total": total} if total is not None else {}
         told |= {"message": message[:500]} if message else {}
+        if message and told["message"] != self._told.get("message"):
+            self._lines.append(f"{timezone.now():%H:%M:%S} {told['message']}")
         self._told |= told
-
-    def say(self, line: str) -> None:
-        self._lines.append(line)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -121,7 +122,14 @@ def ask_once(*, kind: str, arguments: dict[str, Any], queue: str) -> None:
 def ring(job: Job) -> None:
     """Tell a worker. A bell that is lost is rung again by the sweeper."""
     try:
-        current_app.send_task("workers.tasks.run_job", args=[job.pk], queue=job.queue, retry=False)
+        with current_app.connection_for_write(transport_options=BELL) as bell:
+            current_app.send_task(
+                "workers.tasks.run_job",
+                args=[job.pk],
+                queue=job.queue,
+                retry=False,
+                connection=bell,
+            )
     except OperationalError as failure:
         log.warning("bell not rung", job=job.pk, failure=str(failure))
 

@@ -29,7 +29,9 @@ from hits.importers.sources import (
 )
 from hits.importers.zips import ZipSource
 from hits.models import Corpus
+from hits.pipeline import fresh
 from hits.pipeline.attaching import attach
+from hits.pipeline.copying import analyze
 from hits.pipeline.errors import Refused
 from hits.pipeline.staging import BATCH, CAPTIONS, REGIONS, Count, Staging
 
@@ -170,6 +172,37 @@ class _Loading:
         self._has_image_files = False
 
     def run(self, split: str, format_name: str) -> None:
+        if not self._run_fresh(split, format_name):
+            self._run_compared(split, format_name)
+        self._finish()
+
+    def _run_fresh(self, split: str, format_name: str) -> bool:
+        """A single file without surprises into an empty corpus; else nothing is done here."""
+        if not isinstance(self.source, FileSource):
+            return False
+        entry = next(self._entries(_told_elsewhere), None)
+        if entry is None:
+            return False
+        try:
+            name = format_name or formats.detect(entry.name, entry.open)
+            if name not in formats.CAPTIONS_BEHIND_IMAGES:
+                return False
+            stored = fresh.store(
+                corpus_id=self.corpus_id,
+                stream=formats.read(entry.name, entry.open, name),
+                split=split or split_in_name(entry.name),
+                tick=self._tick,
+            )
+        except (fresh.NeedsComparing, Bad, *UNREADABLE):
+            self._done = 0
+            return False
+        for refusal in stored.refusals:
+            self._refuse(entry.name, refusal)
+        self.report.images.added = stored.images
+        self.report.captions.added = stored.captions
+        return True
+
+    def _run_compared(self, split: str, format_name: str) -> None:
         with Staging(self.corpus_id, self._refuse_staged) as staging:
             for entry in self._record_files(format_name):
                 self._stage(staging, entry, split, format_name)
@@ -185,7 +218,6 @@ class _Loading:
             if self._has_image_files or isinstance(self.source, FolderSource | ZipSource):
                 told = frozenset(self._images_with_refused_file)
                 staging.report_images_without_file(told, lambda: self._tick(0))
-        self._finish()
 
     def _refuse_a_source_of_nothing(self) -> None:
         """A job that took nothing in has failed, and its message should say why."""
@@ -216,10 +248,7 @@ class _Loading:
             raise Refused("There is no file to import.")
 
     def _image_files(self) -> Iterator[Entry]:
-        def told_before(name: str, refusal: Refusal) -> None:
-            pass
-
-        return (entry for entry in self._entries(told_before) if entry.name not in self._read)
+        return (entry for entry in self._entries(_told_elsewhere) if entry.name not in self._read)
 
     def _entries(self, refuse: Callable[[str, Refusal], None]) -> Iterator[Entry]:
         try:
@@ -242,8 +271,8 @@ class _Loading:
                     if isinstance(found, Refusal):
                         self._refuse(entry.name, found)
                     elif staging.add(file, found, split or guess, bool(guess)):
-                        self._tick(BATCH)
-            staging.write()
+                        staging.write(lambda: self._tick(BATCH))
+            staging.settle(lambda: self._tick(0))
             self._read_through += 1
         except Bad as bad:
             self._give_up(staging, entry, bad)
@@ -263,8 +292,7 @@ class _Loading:
         self.report.captions = staging.merge(CAPTIONS, tick)
         self.report.regions = staging.merge(REGIONS, tick)
         if self.report.changed_anything:
-            with connection.cursor() as cursor:
-                cursor.execute("ANALYZE hits_image, hits_caption, hits_region")
+            analyze("hits_image, hits_caption, hits_region")
 
     def _tick(self, more: int) -> None:
         self._done += more
@@ -296,3 +324,7 @@ class _Loading:
         for kind, count in self.report.counts().items():
             count.refused = self._kinds[kind]
         self._progress(self._done, self._done, "Done.")
+
+
+def _told_elsewhere(name: str, refusal: Refusal) -> None:
+    pass

@@ -1,14 +1,15 @@
 """Open: a draft study with its proposals becomes units, golds and a first version."""
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
 from operator import itemgetter
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
+import orjson
 from django.db import connection, transaction
+from django.db.models import Count
 from django.utils import timezone
 from pydantic import ValidationError
 
@@ -24,11 +25,11 @@ from hits.models import (
     Unit,
     User,
 )
-from hits.pipeline.copying import NULL, cell, copy_lines
+from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused
 from hits.protocol import Protocol, protocol
-from hits.records import Candidate, Query, UnitDraft
+from hits.records import Candidate, Json, Query, UnitDraft
 
 INFORMATION = (
     "You are asked to judge pairs of an image and a text. Your answers are stored under a number, "
@@ -37,9 +38,15 @@ INFORMATION = (
     "back."
 )
 
+VERSIONED = (
+    "settings", "wording", "information", "judgments_wanted", "lease_minutes", "pay",
+    "expected_minutes",
+)  # fmt: skip
 Tell = Callable[[int], None]
 T = TypeVar("T")
-BATCH = 5000
+Row = tuple[Any, ...]
+BATCH = 2500
+ROWS = 5000
 
 
 @transaction.atomic
@@ -56,6 +63,7 @@ def create_study(
     judgments_wanted: int = 1,
     lease_minutes: int = 60,
     pay: str = "0",
+    expected_minutes: int = 0,
     seed: int = 0,
 ) -> Study:
     study = Study.objects.create(
@@ -71,6 +79,7 @@ def create_study(
         judgments_wanted=judgments_wanted,
         lease_minutes=lease_minutes,
         pay=pay,
+        expected_minutes=expected_minutes,
     )
     return study
 
@@ -84,9 +93,8 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
     before = locked.version
     kind = protocol(locked.protocol)
     values = {name: value for name, value in changes.items() if value is not None}
-    fields = ["settings", "wording", "information", "judgments_wanted", "lease_minutes", "pay"]
     if before is not None:
-        values = {name: getattr(before, name) for name in fields} | values
+        values = {name: getattr(before, name) for name in VERSIONED} | values
     try:
         values["settings"] = kind.settings_model.model_validate(
             values.get("settings", {})
@@ -105,8 +113,12 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
         created_by=by,
         **values,
     )
-    Study.objects.filter(pk=locked.pk).update(version=version)
-    study.version = version
+    asks_the_same = before is not None and all(
+        getattr(before, part) == values[part] for part in ("settings", "wording")
+    )
+    page_seconds = locked.page_seconds if asks_the_same else None
+    Study.objects.filter(pk=locked.pk).update(version=version, page_seconds=page_seconds)
+    study.version, study.page_seconds = version, page_seconds
     return version
 
 
@@ -126,11 +138,16 @@ def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int
     if not counts.get("candidate"):
         raise Refused("The proposals gave no unit to judge: do the images have files?")
     Study.objects.filter(pk=locked.pk).update(state=Study.State.OPEN, opened_at=timezone.now())
-    with connection.cursor() as cursor:
-        # What plans depend on; the payloads would take longer than all of it.
-        cursor.execute("ANALYZE hits_unit (study_id, key, pool, order_key, is_open)")
+    # What plans depend on; the payloads would take longer than all of it.
+    analyze("hits_unit (study_id, key, pool, order_key, is_open)")
     study.refresh_from_db()
     return counts
+
+
+def units_by_pool(study: Study) -> dict[str, int]:
+    """What opening made, as opening told it."""
+    counted = Unit.objects.filter(study=study).order_by("pool").values_list("pool")
+    return dict(counted.annotate(Count("pk")))
 
 
 @transaction.atomic
@@ -149,14 +166,14 @@ def _make_units(study: Study, proposals: list[Proposal], tell: Tell) -> dict[str
         raise Refused("Choose proposals of one direction and one split; another is another study.")
     kind = protocol(study.protocol)
     settings = kind.settings_model.model_validate(study.version.settings)
-    drafts = kind.units(
-        _queries(proposals, tell), _targets(proposals[0]), settings, Random(study.seed)
-    )
-    if _some_images_have_no_file(study.corpus_id):
-        drafts = _showable(kind, drafts)
-    if earlier := list(study.continues.values_list("pk", flat=True)):
-        drafts = _not_asked_before(earlier, drafts)
-    return _store(study, study.version.judgments_wanted, drafts)
+    copies = CopyBehind()
+    with _Queries(proposals, copies, tell) as queries, copies:
+        drafts = kind.units(queries, _targets(proposals[0]), settings, Random(study.seed))
+        if _some_images_have_no_file(study.corpus_id):
+            drafts = _showable(kind, drafts, copies)
+        if earlier := list(study.continues.values_list("pk", flat=True)):
+            drafts = _not_asked_before(earlier, drafts, copies)
+        return _Storing(study, queries, copies).store(drafts)
 
 
 def _targets(proposal: Proposal) -> list[int]:
@@ -167,52 +184,94 @@ def _targets(proposal: Proposal) -> list[int]:
     return list(items.filter(corpus=proposal.corpus).order_by("pk").values_list("pk", flat=True))
 
 
-def _queries(proposals: list[Proposal], tell: Tell) -> Iterator[Query]:
-    """The queries one by one, each with its candidates by all machines."""
-    direction = proposals[0].direction
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT query_id, proposal_id, target_id, rank, score FROM hits_candidate
-            WHERE proposal_id = ANY (%s) ORDER BY query_id, proposal_id, rank
-            """,
-            [[proposal.pk for proposal in proposals]],
-        )
-        by_query = (
-            (query_id, tuple([Candidate(*row[1:]) for row in rows]))
-            for query_id, rows in groupby(cursor, key=itemgetter(0))
-        )
-        done = 0
-        for batch in _batches(by_query):
-            originals = _originals(direction, [query_id for query_id, _ in batch])
-            for query_id, candidates in batch:
-                yield Query(query_id, direction, candidates, tuple(originals.get(query_id, ())))
-            done += len(batch)
-            tell(done)
-
-
+# A query's original targets come first, without a proposal.
 _ORIGINALS = {
-    "i2t": "SELECT image_id, id FROM hits_caption WHERE image_id = ANY (%s) ORDER BY id",
-    "t2i": "SELECT id, image_id FROM hits_caption WHERE id = ANY (%s)",
+    "i2t": "SELECT image_id, NULL::bigint, id, NULL::smallint, NULL::float8 FROM hits_caption"
+    " WHERE image_id IN",
+    "t2i": "SELECT id, NULL::bigint, image_id, NULL::smallint, NULL::float8 FROM hits_caption"
+    " WHERE id IN",
 }
+_QUERIES = """
+    SELECT query_id, proposal_id, target_id, rank, score FROM hits_candidate
+    WHERE proposal_id = ANY (%(proposals)s)
+    UNION ALL
+    {} (SELECT query_id FROM hits_candidate WHERE proposal_id = ANY (%(proposals)s))
+    ORDER BY query_id, proposal_id NULLS FIRST, rank, target_id
+"""
+_query_of = itemgetter(0)
 
 
-def _originals(direction: str, query_ids: list[int]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_ORIGINALS[direction], [query_ids])
-        for query_id, target_id in cursor.fetchall():
-            found.setdefault(query_id, []).append(target_id)
-    return found
+class _Queries:
+    """The queries one by one, each with its candidates by all machines.
+
+    Their rows are read in batches, and ahead of their use where that is asked for: the connection
+    that they are read from stores units meanwhile.
+    """
+
+    def __init__(self, proposals: list[Proposal], copies: CopyBehind, tell: Tell) -> None:
+        self._direction = proposals[0].direction
+        self._copies = copies
+        self._tell = tell
+        self._rows: list[Row] = []
+        self._started: list[Row] = []
+        self._done = 0
+        self._cursor = connection.chunked_cursor()
+        statement = _QUERIES.format(_ORIGINALS[self._direction])
+        self._cursor.execute(statement, {"proposals": [proposal.pk for proposal in proposals]})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cursor.close()
+
+    def __iter__(self) -> Iterator[Query]:
+        while rows := self._take():
+            for query_id, group in groupby(rows, key=_query_of):
+                yield _query(query_id, self._direction, group)
+                self._done += 1
+            self._tell(self._done)
+
+    def _take(self) -> list[Row]:
+        if not self._rows:
+            self._copies.wait()
+            self.read_ahead()
+        rows, self._rows = self._rows, []
+        return rows
+
+    def read_ahead(self) -> None:
+        """The rows of some whole queries: of the last one, more may be to come."""
+        while not self._rows and (more := self._cursor.fetchmany(ROWS)):
+            rows = self._started + more
+            last = rows[-1][0]
+            end = len(rows)
+            while end and rows[end - 1][0] == last:
+                end -= 1
+            self._rows, self._started = rows[:end], rows[end:]
+        if not self._rows:
+            self._rows, self._started = self._started, []
+
+
+def _query(query_id: int, direction: str, rows: Iterable[Row]) -> Query:
+    originals, candidates = [], []
+    for _, proposal_id, target_id, rank, score in rows:
+        if proposal_id is None:
+            originals.append(target_id)
+        else:
+            candidates.append(Candidate(proposal_id, target_id, rank, score))
+    return Query(query_id, direction, tuple(candidates), tuple(originals))
 
 
 def _some_images_have_no_file(corpus_id: int) -> bool:
     return Image.objects.filter(corpus=corpus_id, blob__isnull=True).exists()
 
 
-def _showable(kind: Protocol[Any, Any], drafts: Iterator[UnitDraft]) -> Iterator[UnitDraft]:
+def _showable(
+    kind: Protocol[Any, Any], drafts: Iterator[UnitDraft], copies: CopyBehind
+) -> Iterator[UnitDraft]:
     """Units whose images have files: nobody can judge the others."""
     for batch in _batches(drafts):
+        copies.wait()
         wanted = {pk for draft in batch for pk in kind.items(draft.payload)[0]}
         there = set(
             Image.objects.filter(pk__in=wanted, blob__isnull=False).values_list("pk", flat=True)
@@ -220,8 +279,11 @@ def _showable(kind: Protocol[Any, Any], drafts: Iterator[UnitDraft]) -> Iterator
         yield from (draft for draft in batch if there.issuperset(kind.items(draft.payload)[0]))
 
 
-def _not_asked_before(earlier: list[int], drafts: Iterator[UnitDraft]) -> Iterator[UnitDraft]:
+def _not_asked_before(
+    earlier: list[int], drafts: Iterator[UnitDraft], copies: CopyBehind
+) -> Iterator[UnitDraft]:
     for batch in _batches(drafts):
+        copies.wait()
         keys = [draft.key for draft in batch]
         asked = set(
             Unit.objects.filter(study__in=earlier, key__in=keys, gold__isnull=True).values_list(
@@ -236,38 +298,56 @@ def _batches(items: Iterator[T], size: int = BATCH) -> Iterator[list[T]]:
         yield batch
 
 
-_as_json = json.JSONEncoder().encode
 _UNIT = ["id", "study_id", "key", "pool", "payload", "gold", "order_key", "wanted"]
 _SOURCE = ["unit_id", "proposal_id", "rank", "score"]
-_IDS = "SELECT nextval('hits_unit_id_seq'::regclass) FROM generate_series(1, %s)"
 
 
-def _store(study: Study, wanted: int, drafts: Iterator[UnitDraft]) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    # Making drafts reads from the same connection, so COPY takes them batch by batch.
-    for batch in _batches(drafts):
-        units = list(zip(_new_ids(len(batch)), batch, strict=True))
-        copy_lines("hits_unit", _UNIT, (_unit_line(study, wanted, *unit) for unit in units))
-        copy_lines("hits_unitsource", _SOURCE, (line for unit in units for line in _sources(*unit)))
-        counts.update(draft.pool for draft in batch)
-    return dict(sorted(counts.items()))
+class _Storing:
+    """Units by COPY, each batch while the next is made."""
+
+    def __init__(self, study: Study, queries: _Queries, copies: CopyBehind) -> None:
+        assert study.version is not None
+        self._study = study
+        self._wanted = study.version.judgments_wanted
+        self._queries = queries
+        self._copies = copies
+
+    def store(self, drafts: Iterator[UnitDraft]) -> dict[str, int]:
+        counts: Counter[str] = Counter()
+        ids = new_ids("hits_unit", BATCH)
+        while True:
+            lines, sources, pools = [], [], []
+            # Drafts are dropped one by one: kept, they would be looked through for garbage.
+            for draft in islice(drafts, BATCH):
+                unit_id = ids.pop()
+                lines.append(self._line(unit_id, draft))
+                sources += _sources(unit_id, draft)
+                pools.append(draft.pool)
+            if not lines:
+                break
+            counts.update(pools)
+            self._copies.wait()
+            self._queries.read_ahead()
+            ids = new_ids("hits_unit", len(lines)) + ids
+            self._copies.start("hits_unit", _UNIT, lines)
+            self._copies.start("hits_unitsource", _SOURCE, sources)
+        return dict(sorted(counts.items()))
+
+    def _line(self, unit_id: int, draft: UnitDraft) -> str:
+        key, pool, payload, gold, _ = draft
+        known = NULL if gold is None else cells(_as_json(gold))
+        return (
+            f"{unit_id}\t{self._study.pk}\t{cells(key, pool, _as_json(payload))}\t{known}\t"
+            f"{ring_position(self._study.seed, key)}\t{self._wanted}\n"
+        )
 
 
-def _new_ids(count: int) -> list[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(_IDS, [count])
-        return [number for (number,) in cursor.fetchall()]
+def _as_json(value: Json) -> str:
+    return orjson.dumps(value).decode()
 
 
-def _unit_line(study: Study, wanted: int, unit_id: int, draft: UnitDraft) -> str:
-    gold = NULL if draft.gold is None else cell(_as_json(draft.gold))
-    return (
-        f"{unit_id}\t{study.pk}\t{cell(draft.key)}\t{cell(draft.pool)}\t"
-        f"{cell(_as_json(draft.payload))}\t{gold}\t{ring_position(study.seed, draft.key)}\t"
-        f"{wanted}\n"
-    )
-
-
-def _sources(unit_id: int, draft: UnitDraft) -> Iterator[str]:
-    for source in draft.sources:
-        yield f"{unit_id}\t{source.proposal_id}\t{source.rank}\t{source.score}\n"
+def _sources(unit_id: int, draft: UnitDraft) -> list[str]:
+    return [
+        f"{unit_id}\t{proposal_id}\t{rank}\t{score}\n"
+        for proposal_id, _, rank, score in draft.sources
+    ]

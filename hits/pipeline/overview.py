@@ -198,7 +198,7 @@ def _attention(study: Study, progress: Progress, pages: Pages, results: Results)
         found += _why_quiet(study, pages)
     failed = study.jobs.filter(state=Job.State.FAILED).order_by("-pk").first()
     if failed and not study.jobs.filter(kind=failed.kind, state="done", pk__gt=failed.pk).exists():
-        text = f"The last {failed.kind} failed: {failed.message or 'no reason was given'}"
+        text = f"{failed.title} failed: {failed.message or 'no reason was given'}"
         found.append(Attention(text, "bad", "jobs", "See the job"))
     return found
 

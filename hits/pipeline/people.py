@@ -109,17 +109,31 @@ def _lock_person(account: Account) -> None:
 
 
 def invitation_by_token(token: str) -> Invitation:
-    invitation = Invitation.objects.select_related("study").filter(token=token).first()
-    if invitation is None:
-        raise NotAllowed("This invitation is not known. Ask for a new link.")
+    invitation = _invitation(token)
     if not invitation.is_usable:
         raise Closed("This invitation has been used up or has expired. Ask for a new link.")
     return invitation
 
 
+def _invitation(token: str) -> Invitation:
+    invitation = Invitation.objects.select_related("study").filter(token=token).first()
+    if invitation is None:
+        raise NotAllowed("This invitation is not known. Ask for a new link.")
+    return invitation
+
+
+def joined(*, token: str, user: User) -> Membership | None:
+    """What the invitation gives, if this login has it; its link may be used up since."""
+    invitation = _invitation(token)
+    theirs = user.memberships.select_related("study")
+    return theirs.filter(study=invitation.study_id, role=invitation.role).first()
+
+
 @transaction.atomic
 def join(*, token: str, user: User) -> Membership:
     """Let a login into the invitation's study; a second time changes nothing."""
+    if already := joined(token=token, user=user):
+        return already
     invitation = invitation_by_token(token)
     membership, created = Membership.objects.get_or_create(
         study=invitation.study, user=user, role=invitation.role

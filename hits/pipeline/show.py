@@ -7,6 +7,7 @@ from typing import Any
 from hits.models import Assignment
 from hits.pipeline.statements import rows
 from hits.pipeline.submit import by_question
+from hits.pipeline.terms import terms_of
 from hits.protocol import Protocol, protocol
 from hits.records import Fields, ImageShown, Items, Json, Page, Question
 
@@ -59,6 +60,7 @@ def page_of(
             for position, shown, payload in slots
         ],
         pay=f"${version.pay}" if version.pay else "",
+        terms=str(terms_of(study, version)),
         lease_until=assignment.lease_until,
         revision=assignment.draft_revision,
         saved_at=assignment.saved_at,

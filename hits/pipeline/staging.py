@@ -15,7 +15,7 @@ from hits.importers.records import (
     RegionRecord,
     shown,
 )
-from hits.pipeline.copying import NULL, cell, copy_lines
+from hits.pipeline.copying import NULL, CopyBehind, analyze, cells
 
 BATCH = 10_000
 MERGE_BATCH = 50_000
@@ -112,10 +112,6 @@ _ADD_IMAGES = """
     WHERE s.n > %(after)s AND s.n <= %(upto)s ORDER BY s.n
     ON CONFLICT (corpus_id, external_id) DO NOTHING
 """
-_ALL_IMAGES_ARE_NEW = """
-    SELECT NOT EXISTS (SELECT FROM hits_image WHERE corpus_id = %(corpus)s)
-           AND (SELECT count(DISTINCT external_id) = count(*) FROM load_image)
-"""
 _ADD_NEW_IMAGES = """
     INSERT INTO hits_image (corpus_id, external_id, file_name, split, width, height)
     SELECT %(corpus)s, external_id, file_name, split, width, height FROM load_image s
@@ -166,13 +162,20 @@ def _refuse_with_refused_image(stage: Stage) -> str:
     """An id under which two files mean two images would else collect the captions of both."""
     return f"""
         UPDATE {stage.table} s SET refused = true
-        WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT s.refused AND (s.file, s.image_id) IN (
+        WHERE s.n > %(after)s AND s.n <= %(upto)s AND (s.file, s.image_id) IN (
             SELECT file, external_id FROM load_image WHERE refused)
         RETURNING s.n, s.file, s.place, s.external_id, s.image_id
     """
 
 
-def _add(stage: Stage) -> str:
+def _all_are_new(stage: Stage) -> str:
+    return f"""
+        SELECT NOT EXISTS (SELECT FROM hits_{stage.kind} WHERE corpus_id = %(corpus)s)
+               AND (SELECT count(DISTINCT external_id) = count(*) FROM {stage.table})
+    """
+
+
+def _add_new(stage: Stage) -> str:
     content = [name for name, _ in stage.content if name != "image_id"]
     names = ", ".join(content)
     said = ", ".join(f"s.{name}" for name in content)
@@ -182,8 +185,11 @@ def _add(stage: Stage) -> str:
         JOIN hits_image i ON i.corpus_id = %(corpus)s AND i.external_id = s.image_id
         WHERE s.n > %(after)s AND s.n <= %(upto)s AND NOT s.refused
         ORDER BY s.n
-        ON CONFLICT (corpus_id, external_id) DO NOTHING
     """
+
+
+def _add(stage: Stage) -> str:
+    return f"{_add_new(stage)} ON CONFLICT (corpus_id, external_id) DO NOTHING"
 
 
 def _refuse_changed(stage: Stage) -> str:
@@ -209,6 +215,7 @@ class Staging:
     def __init__(self, corpus_id: int, refuse: Refuse) -> None:
         self.corpus_id = corpus_id
         self._refuse = refuse
+        self._copies = CopyBehind()
         self._images: list[str] = []
         self._captions: list[str] = []
         self._regions: list[str] = []
@@ -228,6 +235,7 @@ class Staging:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._copies.__exit__(kind, value, traceback)
         if not connection.needs_rollback and connection.is_usable():
             self._drop()
 
@@ -239,30 +247,34 @@ class Staging:
             )
 
     def add(self, file: int, record: Record, split: str, split_is_guessed: bool) -> bool:
-        """True when a batch was written."""
-        match record:
-            case ImageRecord():
-                lines = self._images
-                lines.append(_image_line(file, record, split, split_is_guessed))
-            case CaptionRecord():
-                lines = self._captions
-                lines.append(_caption_line(file, record))
-            case RegionRecord():
-                lines = self._regions
-                lines.append(_region_line(file, record))
-        if len(lines) < BATCH:
-            return False
-        self.write()
-        return True
+        """True when a batch is complete, and wants to be written."""
+        if isinstance(record, ImageRecord):
+            lines = self._images
+            lines.append(_image_line(file, record, split, split_is_guessed))
+        elif isinstance(record, CaptionRecord):
+            lines = self._captions
+            lines.append(_caption_line(file, record))
+        else:
+            lines = self._regions
+            lines.append(_region_line(file, record))
+        return len(lines) >= BATCH
 
-    def write(self) -> None:
+    def write(self, tick: Tick) -> None:
+        """Batches are stored while the next is read, and all of them when `settle` is back."""
+        self._copies.wait()
+        tick()
         for stage, lines in self._waiting.items():
             if lines:
-                copy_lines(stage.table, stage.columns, lines)
+                self._copies.start(stage.table, stage.columns, lines)
                 lines.clear()
+
+    def settle(self, tick: Tick) -> None:
+        self.write(tick)
+        self._copies.wait()
 
     def forget(self, file: int) -> None:
         """A file that breaks off in the middle is not taken at all."""
+        self._copies.wait()
         for lines in self._waiting.values():
             lines.clear()
         with connection.cursor() as cursor:
@@ -270,12 +282,12 @@ class Staging:
                 cursor.execute(f"DELETE FROM {stage.table} WHERE file = %s", [file])
 
     def merge_images(self, tick: Tick) -> Count:
-        if self._answer(_ALL_IMAGES_ARE_NEW):
+        if self._answer(_all_are_new(IMAGES)):
             return self._add_new_images(tick)
         self._refuse_changed_images(tick)
         with connection.cursor() as cursor:
             cursor.execute(_WHOLE_IMAGES)
-            cursor.execute("ANALYZE load_image_whole")
+        analyze("load_image_whole")
         whole = self._last("load_image_whole")
         count = Count()
         for batch in self._batches(whole, tick):
@@ -295,14 +307,20 @@ class Staging:
         last, count = self._last(stage.table), Count()
         if not last:
             return count
-        with connection.cursor() as cursor:
-            cursor.execute(f"ANALYZE {stage.table} (n, external_id, image_id, refused)")
+        analyze(f"{stage.table} (n)")
+        # Looking for a row under each id takes longer than storing one, so that it is left out
+        # where there can be none.
+        add = _add_new(stage) if self._answer(_all_are_new(stage)) else _add(stage)
+        images_refused = self._answer("SELECT EXISTS (SELECT FROM load_image WHERE refused)")
         all_new = True
         for batch in self._batches(last, tick):
-            refused = self._refuse_for_their_images(stage, batch)
-            added = self._changed(_add(stage), batch)
+            refused = self._refuse_with_refused_image(stage, batch) if images_refused else 0
+            added = self._changed(add, batch)
             count.added += added
-            # Where every row was added, none met another with its id.
+            if added + refused == min(batch["upto"], last) - batch["after"]:
+                continue
+            refused += self._refuse_without_image(stage, batch)
+            # Where every other row was added, none met another with its id.
             if added + refused < min(batch["upto"], last) - batch["after"]:
                 all_new = False
                 self._refuse_changed(stage, batch)
@@ -319,16 +337,19 @@ class Staging:
                     detail = f"No file was found for this image: {shown(name)}."
                     self._refuse(file, Refusal("file", place, id_, "no-file", detail))
 
-    def _refuse_for_their_images(self, stage: Stage, batch: dict[str, int]) -> int:
+    def _refuse_without_image(self, stage: Stage, batch: dict[str, int]) -> int:
         unknown = self._refused(_refuse_without_image(stage), batch)
         for file, place, id_, image in unknown:
             detail = f"The corpus has no image {shown(image)}."
             self._refuse(file, Refusal(stage.kind, place, id_, "unknown-image", detail))
+        return len(unknown)
+
+    def _refuse_with_refused_image(self, stage: Stage, batch: dict[str, int]) -> int:
         refused = self._refused(_refuse_with_refused_image(stage), batch)
         for file, place, id_, image in refused:
             detail = f"Its image {shown(image)} is refused in this file."
             self._refuse(file, Refusal(stage.kind, place, id_, "refused-image", detail))
-        return len(unknown) + len(refused)
+        return len(refused)
 
     def _refuse_changed(self, stage: Stage, batch: dict[str, int]) -> None:
         for file, place, id_, moved in self._refused(_refuse_changed(stage), batch):
@@ -337,8 +358,7 @@ class Staging:
             self._refuse(file, Refusal(stage.kind, place, id_, "conflict", detail))
 
     def _refuse_changed_images(self, tick: Tick) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE load_image (n, external_id, refused)")
+        analyze("load_image (n, external_id, refused)")
         for batch in self._batches(self._last("load_image"), tick):
             for file, place, id_, what, kept, said in self._refused(_REFUSE_CHANGED_IMAGES, batch):
                 detail = f"The {what} is kept as {shown(kept)}; here it is {shown(said)}."
@@ -379,20 +399,15 @@ def _image_line(file: int, record: ImageRecord, split: str, split_is_guessed: bo
     place, id_, file_name, folder, own_split, width, height = record
     guessed = "t" if split_is_guessed and not own_split else "f"
     return (
-        f"{file}\t{place}\t{cell(id_)}\t{cell(file_name)}\t{cell(folder)}\t"
-        f"{cell(own_split or split)}\t{guessed}\t{NULL if width is None else width}\t"
-        f"{NULL if height is None else height}\n"
+        f"{file}\t{cells(place, id_, file_name, folder, own_split or split)}\t{guessed}\t"
+        f"{NULL if width is None else width}\t{NULL if height is None else height}\n"
     )
 
 
 def _caption_line(file: int, record: CaptionRecord) -> str:
-    place, id_, image_id, text = record
-    return f"{file}\t{place}\t{cell(id_)}\t{cell(image_id)}\t{cell(text)}\n"
+    return f"{file}\t{cells(*record)}\n"
 
 
 def _region_line(file: int, record: RegionRecord) -> str:
     place, id_, image_id, category, x, y, width, height, area = record
-    return (
-        f"{file}\t{place}\t{cell(id_)}\t{cell(image_id)}\t{cell(category)}\t"
-        f"{x}\t{y}\t{width}\t{height}\t{area}\n"
-    )
+    return f"{file}\t{cells(place, id_, image_id, category)}\t{x}\t{y}\t{width}\t{height}\t{area}\n"

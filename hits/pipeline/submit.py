@@ -26,6 +26,10 @@ _FIELD = re.compile(r"q(\d{1,4})-(.+)", re.DOTALL)
 LONGEST_PROBLEM = 2000
 LARGEST_DRAFT = 200_000
 LAST_REVISION = 2**31 - 2
+WITHDREW = (
+    "You withdrew from this study, so this page cannot be submitted. Its answers stay saved: agree "
+    "to the information again from your home page to submit them."
+)
 DEVICES = frozenset({"keyboard", "pointer", "touch", "mixed"})
 
 
@@ -44,6 +48,13 @@ _LOCK = """
     JOIN hits_study s ON s.id = a.study_id
     WHERE a.key = %(key)s AND a.account_id = %(account)s
     FOR NO KEY UPDATE OF p, a
+"""
+_CONSENT = """
+    SELECT c.id
+    FROM hits_assignment a
+    JOIN hits_participation p ON p.study_id = a.study_id AND p.person_id = a.person_id
+    JOIN hits_consent c ON c.participation_id = p.id AND c.withdrawn_at IS NULL
+    WHERE a.id = %(assignment)s
 """
 _SLOTS = """
     SELECT id, position, shown FROM hits_slot
@@ -131,6 +142,8 @@ def _submit(assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
         return Receipt(str(assignment_key), page.submitted_at)
     if page.state == Assignment.State.RETURNED:
         raise Closed(_why_closed(page.state))
+    if page.state == Assignment.State.EXPIRED and not has_consent(page.pk):
+        raise Closed(WITHDREW)
     answered = _parse(page, _storable(fields))
     now = timezone.now()
     _store(answered)
@@ -145,6 +158,13 @@ def _submit(assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
     }
     run(_FINISH, values)
     return Receipt(str(assignment_key), now)
+
+
+def has_consent(assignment_id: int) -> bool:
+    """Whether the person of a page agrees to take part now. Who withdraws gives open pages back,
+    so that only a page past its time is in question."""
+    found = row(_CONSENT, {"assignment": assignment_id})
+    return found is not None
 
 
 def _lock(assignment_key: UUID, account: Account) -> _LockedPage:

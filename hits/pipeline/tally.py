@@ -60,6 +60,7 @@ class Results:
     at: datetime
     n: int
     justified: int
+    wrong: int
     choices: list[Share]
     machines: list[MachineRow]
     reasons: list[Share]
@@ -122,6 +123,8 @@ _TALLY = f"""
     UNION ALL
     SELECT 'justified', NULL, NULL, NULL, count(*) FROM used WHERE answer ? 'reasons'
     UNION ALL
+    SELECT 'wrong', NULL, NULL, NULL, count(*) FROM used WHERE answer ? 'errors'
+    UNION ALL
     SELECT 'reason', NULL, NULL, value, count(*)
     FROM used, jsonb_array_elements_text(answer -> 'reasons') GROUP BY 4
     UNION ALL
@@ -157,14 +160,16 @@ def _results(study: Study) -> Results:
     choices = tally.get("choice", {})
     n = sum(choices.values())
     justified = tally.get("justified", {}).get("", 0)
+    wrong = tally.get("wrong", {}).get("", 0)
     return Results(
         at=timezone.now(),
         n=n,
         justified=justified,
+        wrong=wrong,
         choices=_shares(form.get("choices", []), choices, n),
         machines=_machine_rows(form.get("choices", []), by_machine),
         reasons=_shares(form.get("reasons", []), tally.get("reason", {}), justified),
-        errors=_shares(form.get("errors", []), tally.get("error", {}), justified),
+        errors=_shares(form.get("errors", []), tally.get("error", {}), wrong),
         golds=_gold_rows(study),
         problems=problems_of(study).count(),
     )

@@ -47,90 +47,168 @@ TRUE_POSITIVE, TRUE_NEGATIVE = "true_positive", "true_negative"
 
 
 class Settings(Frozen):
-    justification: bool = True
-    candidates_a_page: int = Field(18, ge=1, le=200)
-    true_positives_a_page: int = Field(1, ge=0, le=20)
-    true_negatives_a_page: int = Field(1, ge=0, le=20)
-    judged_depth: int = Field(5, ge=1, le=100)
-    fill_depth: int = Field(25, ge=1, le=100)
-    golds_a_query: int = Field(2, ge=0, le=20)
-    originals_are_positive: bool = True
+    justification: bool = Field(
+        True,
+        title="Ask what is wrong",
+        description="After “partially yes” and “mostly no”, people say what the shortcomings are.",
+    )
+    candidates_a_page: int = Field(
+        18,
+        ge=1,
+        le=200,
+        title="Candidates on a page",
+        description="Pairs that machines proposed, 18 in the paper.",
+    )
+    true_positives_a_page: int = Field(
+        1,
+        ge=0,
+        le=20,
+        title="Golds to be answered yes, on a page",
+        description="Original pairs of the corpus that no machine has among those judged.",
+    )
+    true_negatives_a_page: int = Field(
+        1,
+        ge=0,
+        le=20,
+        title="Golds to be answered no, on a page",
+        description="Random pairs that no machine proposed.",
+    )
+    judged_depth: int = Field(
+        5,
+        ge=1,
+        le=100,
+        title="Ranks that are judged",
+        description="Of each machine’s list: 5 sends its first five to people.",
+    )
+    fill_depth: int = Field(
+        25,
+        ge=1,
+        le=100,
+        title="Ranks that fill the last pages",
+        description="Up to this rank, when too few candidates are left; 25 in the paper.",
+    )
+    golds_a_query: int = Field(
+        2,
+        ge=0,
+        le=20,
+        title="Golds made for each query",
+        description="Of each kind. More golds, fewer repeats for one person.",
+    )
+    originals_are_positive: bool = Field(
+        True,
+        title="Original pairs count as positive",
+        description="In the release, beside the pairs that people said yes to.",
+    )
 
 
 class Example(Frozen):
-    caption: str
-    answer: str
-    explanation: str
-    image_url: str = Field("", description="An address, or the path of a static file.")
+    caption: str = Field(title="Description", examples=["Two cups of coffee on a blue saucer."])
+    answer: str = Field(title="Right answer", examples=["Partially YES, but"])
+    explanation: str = Field(title="Why", examples=["There is one cup, and the saucer is red."])
+    image_url: str = Field(
+        "",
+        title="Image",
+        description="An address that begins with https://, or a file of this site.",
+        examples=[EXAMPLE_IMAGE],
+    )
+
+
+EXAMPLES = [
+    Example(
+        caption="A cup of coffee and a spoon on a red saucer.",
+        answer="100% YES",
+        explanation="There are a cup with coffee, a spoon and a red saucer: all of it fits.",
+        image_url=EXAMPLE_IMAGE,
+    ),
+    Example(
+        caption="Two cups of coffee on a blue saucer.",
+        answer="Partially YES, but",
+        explanation="It is coffee on a saucer, but there is one cup and the saucer is red: "
+        "the quantity and a colour are described in a wrong way.",
+        image_url=EXAMPLE_IMAGE,
+    ),
+    Example(
+        caption="A woman eats breakfast at a table.",
+        answer="Mostly NO, because",
+        explanation="There is a table, but neither a woman nor a breakfast appears in the "
+        "image, and the cup of coffee is not described.",
+        image_url=EXAMPLE_IMAGE,
+    ),
+    Example(
+        caption="Two horses graze on a green hill.",
+        answer="100% NO",
+        explanation="Nothing of this is in the image.",
+        image_url=EXAMPLE_IMAGE,
+    ),
+]
 
 
 class Wording(Frozen):
-    intro: str = (
+    intro: str = Field(
         "You see an image and a description. Decide how well the description fits the image. "
-        "Judge only what you can see; small slips of spelling do not matter."
+        "Judge only what you can see; small slips of spelling do not matter.",
+        title="Instructions",
+        description="Stand above the examples, and open before the first page.",
     )
-    question: str = "Is the image correctly described?"
-    choices: dict[str, str] = {
-        "yes": "100% YES",
-        "partial_yes": "Partially YES, but",
-        "mostly_no": "Mostly NO, because",
-        "no": "100% NO",
-    }
-    choice_help: dict[str, str] = {
-        "yes": "Everything in the description is in the image.",
-        "partial_yes": "Most of it fits; something is wrong or missing.",
-        "mostly_no": "Little of it fits.",
-        "no": "It describes another image.",
-    }
-    reasons_question: str = "What are the shortcomings of the description?"
-    reasons: dict[str, str] = {
-        "absent": "It describes concepts that do not appear in the image",
-        "undescribed": "It does not describe the main concepts of the image",
-        "wrong": "It describes the main concepts in a wrong way",
-        "grammar": "It is grammatically incorrect or confusing",
-    }
-    errors_question: str = "What is described in a wrong way?"
-    errors: dict[str, str] = {
-        "quantity": "Quantity",
-        "appearance": "Colour, texture or material",
-        "class": "Species or object class",
-        "gender": "Gender",
-        "age": "Age",
-        "action": "Action",
-        "emotion": "Emotion",
-        "location": "Location",
-        "orientation": "Orientation",
-        "other": "Something else",
-    }
-    other_label: str = "What else?"
-    examples: list[Example] = [
-        Example(
-            caption="A cup of coffee and a spoon on a red saucer.",
-            answer="100% YES",
-            explanation="There are a cup with coffee, a spoon and a red saucer: all of it fits.",
-            image_url=EXAMPLE_IMAGE,
-        ),
-        Example(
-            caption="Two cups of coffee on a blue saucer.",
-            answer="Partially YES, but",
-            explanation="It is coffee on a saucer, but there is one cup and the saucer is red: "
-            "the quantity and a colour are described in a wrong way.",
-            image_url=EXAMPLE_IMAGE,
-        ),
-        Example(
-            caption="A woman eats breakfast at a table.",
-            answer="Mostly NO, because",
-            explanation="There is a table, but neither a woman nor a breakfast appears in the "
-            "image, and the cup of coffee is not described.",
-            image_url=EXAMPLE_IMAGE,
-        ),
-        Example(
-            caption="Two horses graze on a green hill.",
-            answer="100% NO",
-            explanation="Nothing of this is in the image.",
-            image_url=EXAMPLE_IMAGE,
-        ),
-    ]
+    question: str = Field("Is the image correctly described?", title="Question under each image")
+    choices: dict[str, str] = Field(
+        {
+            "yes": "100% YES",
+            "partial_yes": "Partially YES, but",
+            "mostly_no": "Mostly NO, because",
+            "no": "100% NO",
+        },
+        title="Answer",
+        description="As the rater reads it; what is stored stays the same.",
+    )
+    choice_help: dict[str, str] = Field(
+        {
+            "yes": "Everything in the description is in the image.",
+            "partial_yes": "Most of it fits; something is wrong or missing.",
+            "mostly_no": "Little of it fits.",
+            "no": "It describes another image.",
+        },
+        title="What the answer means",
+        description="In the instructions.",
+    )
+    reasons_question: str = Field(
+        "What are the shortcomings of the description?", title="Question about shortcomings"
+    )
+    reasons: dict[str, str] = Field(
+        {
+            "absent": "It describes concepts that do not appear in the image",
+            "undescribed": "It does not describe the main concepts of the image",
+            "wrong": "It describes the main concepts in a wrong way",
+            "grammar": "It is grammatically incorrect or confusing",
+        },
+        title="Shortcoming",
+    )
+    errors_question: str = Field(
+        "What is described in a wrong way?", title="Question about what is wrong"
+    )
+    errors: dict[str, str] = Field(
+        {
+            "quantity": "Quantity",
+            "appearance": "Colour, texture or material",
+            "class": "Species or object class",
+            "gender": "Gender",
+            "age": "Age",
+            "action": "Action",
+            "emotion": "Emotion",
+            "location": "Location",
+            "orientation": "Orientation",
+            "other": "Something else",
+        },
+        title="What is wrong",
+    )
+    other_label: str = Field(
+        "What else?", title="Label of the free text", description="Opens with “something else”."
+    )
+    examples: list[Example] = Field(
+        EXAMPLES,
+        title="Example",
+        description="They stand in the instructions, in this order.",
+    )
 
 
 @register
@@ -157,23 +235,19 @@ class Matching(Protocol[Settings, Wording]):
         self, queries: Iterable[Query], targets: Sequence[int], settings: Settings, random: Random
     ) -> Iterator[UnitDraft]:
         for query in queries:
-            ranked = _by_target(query.candidates)
-            best = {
-                target: min(source.rank for source in found) for target, found in ranked.items()
-            }
-            golds = [
-                *_true_positives(query, best, settings),
-                *_true_negatives(query, best, targets, settings, random),
-            ]
+            ranked, best = _by_target(query.candidates)
+            golds = _golds(query, best, targets, settings, random) if settings.golds_a_query else []
             yield from golds
             taken = {gold.key for gold in golds}
             for target, sources in ranked.items():
-                if best[target] > settings.fill_depth:
+                rank = best[target]
+                if rank > settings.fill_depth:
                     continue
                 payload = _pair(query, target)
-                if _key(payload) not in taken:
-                    pool = CANDIDATE if best[target] <= settings.judged_depth else FILL
-                    yield UnitDraft(_key(payload), pool, payload, sources=tuple(sources))
+                key = _key(payload)
+                if key not in taken:
+                    pool = CANDIDATE if rank <= settings.judged_depth else FILL
+                    yield UnitDraft(key, pool, payload, None, tuple(sources))
 
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         return [payload["image"]], [payload["caption"]]
@@ -294,16 +368,39 @@ def _key(payload: Json) -> str:
     return f"{payload['image']}:{payload['caption']}"
 
 
-def _by_target(candidates: Iterable[Candidate]) -> dict[int, list[Candidate]]:
+def _by_target(
+    candidates: Iterable[Candidate],
+) -> tuple[dict[int, list[Candidate]], dict[int, int]]:
+    """Each target with its candidates, and with the best rank that it got."""
     found: dict[int, list[Candidate]] = {}
+    best: dict[int, int] = {}
     for candidate in candidates:
-        found.setdefault(candidate.target_id, []).append(candidate)
-    return found
+        _, target, rank, _ = candidate
+        if target in found:
+            found[target].append(candidate)
+            best[target] = min(rank, best[target])
+        else:
+            found[target] = [candidate]
+            best[target] = rank
+    return found, best
 
 
 def _gold(query: Query, target: int, pool: str, *, positive: bool) -> UnitDraft:
     payload = _pair(query, target)
     return UnitDraft(_key(payload), pool, payload, gold={"positive": positive})
+
+
+def _golds(
+    query: Query,
+    best: Mapping[int, int],
+    targets: Sequence[int],
+    settings: Settings,
+    random: Random,
+) -> list[UnitDraft]:
+    return [
+        *_true_positives(query, best, settings),
+        *_true_negatives(query, best, targets, settings, random),
+    ]
 
 
 def _true_positives(

@@ -1,13 +1,14 @@
 """Logging in, a forgotten password, and joining by an invitation."""
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as django_views
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from hits.models import Invitation, Membership, Role, User
+from hits.models import Invitation, Membership, Role, Study, User
 from hits.pipeline import people
 from hits.pipeline.errors import Closed, NotAllowed, Refused
 from hits.views.account_forms import JoinForm, LoginForm
@@ -37,9 +38,11 @@ password_was_reset = django_views.PasswordResetCompleteView.as_view(
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
     try:
-        invitation = people.invitation_by_token(token)
         if isinstance(request.user, User):
-            return _join_as(request, request.user, invitation)
+            if joined := people.joined(token=token, user=request.user):
+                return _welcome(request, joined)
+            return _join_as(request, request.user, people.invitation_by_token(token))
+        invitation = people.invitation_by_token(token)
         return _join_anew(request, invitation)
     except (Closed, NotAllowed) as refusal:
         context = {"why": refusal.message}
@@ -49,7 +52,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 
 def _join_as(request: HttpRequest, user: User, invitation: Invitation) -> HttpResponse:
     if request.method == "POST":
-        return _welcome(people.join(token=invitation.token, user=user))
+        return _welcome(request, people.join(token=invitation.token, user=user))
     return render(request, "account/join.html", {"invitation": invitation})
 
 
@@ -62,11 +65,18 @@ def _join_anew(request: HttpRequest, invitation: Invitation) -> HttpResponse:
             form.add_error("email", refusal.message)
         else:
             login(request, user, backend=settings.AUTHENTICATION_BACKENDS[-1])
-            return _welcome(user.memberships.select_related("study").get(study=invitation.study))
+            joined = user.memberships.select_related("study").get(study=invitation.study)
+            return _welcome(request, joined)
     return render(request, "account/join.html", {"invitation": invitation, "form": form})
 
 
-def _welcome(membership: Membership) -> HttpResponse:
+def _welcome(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """To the study: a rater to its information, the others to their desk."""
+    study = membership.study
+    if study.state == Study.State.DRAFT and membership.role != Role.RESEARCHER:
+        messages.info(request, f"You are in {study.name}, which is not open yet. Come back then.")
+        return redirect("home")
     if membership.role == Role.RATER:
-        return redirect("consent", slug=membership.study.slug)
-    return redirect("home")
+        return redirect("consent", slug=study.slug)
+    desk = "review_desk" if membership.role == Role.REVIEWER else "study"
+    return redirect(desk, slug=study.slug)

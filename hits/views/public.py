@@ -10,6 +10,7 @@ from django.http import (
     HttpResponseRedirect,
     JsonResponse,
 )
+from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
@@ -35,6 +36,12 @@ def image(request: HttpRequest, sha256: str) -> HttpResponse | FileResponse:
     response.headers["ETag"] = f'"{sha256}"'
     response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return response
+
+
+@require_safe
+def favicon(request: HttpRequest) -> HttpResponseRedirect:
+    """Where browsers look for an icon on pages that name none, such as the admin site's."""
+    return HttpResponseRedirect(static("css/icon.svg"))
 
 
 @require_safe

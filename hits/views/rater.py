@@ -16,8 +16,12 @@ from hits.models import Account, Assignment, Consent, Participation, Role, Study
 from hits.pipeline import people
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
+from hits.pipeline.own_work import earned, own_pages, told, with_seconds
 from hits.pipeline.statements import Joined
+from hits.pipeline.terms import Terms, terms_of
 from hits.views.access import desks, user_of
+
+PAGES_LISTED = 25
 
 _RATED = Joined(
     """hits_study s JOIN hits_studyversion v ON v.id = s.version_id
@@ -39,6 +43,11 @@ class Work:
     has_agreed: bool
     has_withdrawn: bool = False
     late_page: Assignment | None = None
+
+    @property
+    def terms(self) -> Terms:
+        assert self.study.version is not None
+        return terms_of(self.study, self.study.version)
 
     @property
     def can_go_on(self) -> bool:
@@ -153,6 +162,7 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
         "account/consent.html",
         {
             "study": study,
+            "terms": terms_of(study, study.version),
             "has_agreed": participation is not None and participation.has_agreed_to(study.version),
         },
     )
@@ -214,6 +224,32 @@ def page_done(request: HttpRequest, key: UUID) -> HttpResponse:
     )
     work = Work(assignment.study, participation, open_page=None, has_agreed=True)
     return render(request, "work/done.html", {"assignment": assignment, "work": work})
+
+
+@login_required
+@require_GET
+def own_work(request: HttpRequest) -> HttpResponse:
+    """The pages one submitted, and what was decided on paying them."""
+    user = user_of(request)
+    pages = own_pages(user).filter(state=Assignment.State.SUBMITTED).order_by("-pk")
+    before = _key(request.GET.get("before", ""))
+    if before is not None:
+        pages = pages.filter(pk__lt=own_pages(user).filter(key=before).values("pk"))
+    found = list(with_seconds(pages)[: PAGES_LISTED + 1])
+    context = desks(user) | {
+        "pages": [(page, told(page)) for page in found[:PAGES_LISTED]],
+        "older": found[PAGES_LISTED - 1].key if len(found) > PAGES_LISTED else None,
+        "is_first": before is None,
+        "earned": earned(user),
+    }
+    return render(request, "account/own_work.html", context)
+
+
+def _key(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def _study(request: HttpRequest, slug: str) -> Study:

@@ -202,7 +202,7 @@ def opened_beside(request: HttpRequest, found: Study) -> QuerySet[Study]:
 
 def recent_jobs(found: QuerySet[Job]) -> QuerySet[Job]:
     """Without what may be long."""
-    return found.select_related("asked_by").defer("log").order_by("-pk")[:JOBS_SHOWN]
+    return found.select_related("asked_by", "study").defer("log").order_by("-pk")[:JOBS_SHOWN]
 
 
 def _link(found: Study, name: str) -> str:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from hits.models import Account, Assignment, Claim, Role, Study, User
 from hits.pipeline import evidence, review
-from hits.pipeline.errors import PipelineError
+from hits.pipeline.errors import PipelineError, Stale
 from hits.pipeline.follow import deadlines
 from hits.pipeline.overview import waiting_by_study
 from hits.pipeline.pay import payment_there
@@ -72,7 +72,7 @@ def desk(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("review_page", slug=slug, key=first.key)
     context = desks(user_of(request)) | {
         "study": study,
-        "undoable": bool(_undo_steps(request, study)),
+        "undoable": _undoable(request, study),
     }
     return render(request, "review/nothing_waits.html", context)
 
@@ -100,21 +100,23 @@ def undo(request: HttpRequest, slug: str) -> HttpResponse:
     """Take back this reviewer's last decision, unless somebody has decided anew since."""
     study = study_to_review(request, slug)
     steps = _undo_steps(request, study)
+    meant = _number(request.POST.get("decision", ""))
+    if meant > 0 and meant not in [step["decision"] for step in steps]:
+        messages.info(request, "You took that decision back already; nothing more was changed.")
+        return redirect("review_desk", slug=slug)
     if not steps:
         messages.warning(request, "There is no decision of yours to take back here.")
         return redirect("review_desk", slug=slug)
     step = steps.pop()
     request.session[_undo_key(study)] = steps
     assignment = get_object_or_404(study.assignments, key=step["key"])
-    if [assignment.use, assignment.payment] != step["after"]:
-        messages.warning(request, "Somebody has decided on this page since; nothing was changed.")
-    else:
-        _take_back(request, assignment, *step["before"])
+    _take_back(request, assignment, step)
     return redirect("review_page", slug=slug, key=assignment.key)
 
 
-def _take_back(request: HttpRequest, assignment: Assignment, use: str, payment: str) -> None:
+def _take_back(request: HttpRequest, assignment: Assignment, step: dict[str, Any]) -> None:
     """What a marketplace has paid or refused stays; the use is taken back all the same."""
+    use, payment = step["before"]
     settled = _settled(_claim(assignment))
     try:
         review.decide(
@@ -123,14 +125,22 @@ def _take_back(request: HttpRequest, assignment: Assignment, use: str, payment: 
             use=use,
             payment=settled or payment,
             reason="The reviewer took the decision back.",
+            seen=step["decision"],
         )
+    except Stale:
+        if [assignment.use, assignment.payment] == step["before"]:
+            text = f"Taken back already: the page is {_in_words(use, payment)}."
+            messages.info(request, text)
+        else:
+            text = "Somebody has decided on this page since; nothing was changed."
+            messages.warning(request, text)
     except PipelineError as refusal:
         messages.warning(request, refusal.message)
-        return
-    text = f"Taken back: the page is {_in_words(use, payment)} again."
-    if settled and settled != payment:
-        text = f"The use is taken back. The marketplace has {settled} the page, and that stays."
-    messages.success(request, text)
+    else:
+        text = f"Taken back: the page is {_in_words(use, payment)} again."
+        if settled and settled != payment:
+            text = f"The use is taken back. The marketplace has {settled} the page: that stays."
+        messages.success(request, text)
 
 
 @login_required
@@ -178,8 +188,8 @@ def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpR
         return _show(request, study, assignment, error=refusal.message, reason=reason)
     if before != [choice.use, choice.payment]:
         steps = _undo_steps(request, study)
-        after = [choice.use, choice.payment]
-        steps.append({"key": str(assignment.key), "before": before, "after": after})
+        decision = review.last_decision(assignment)
+        steps.append({"key": str(assignment.key), "before": before, "decision": decision})
         request.session[_undo_key(study)] = steps[-UNDO_STEPS:]
     messages.success(request, _what_happened(assignment, choice, reason))
     following = _after(_queue_for(user_of(request), study), assignment)
@@ -213,7 +223,7 @@ def _show(
         "golds": sorted((a for a in answers if a.is_gold), key=lambda a: not a.is_failed),
         "others": [a for a in answers if not a.is_gold],
         "page_seconds": sum(a.seconds for a in answers if a.seconds is not None) or None,
-        "worker": evidence.worker_of(assignment),
+        "rater": evidence.track_record(assignment),
         "earlier": evidence.earlier_decisions(assignment),
         "events": evidence.decisions_on(assignment),
         "out_again": evidence.units_out_again(assignment) if assignment.use == "not_used" else 0,
@@ -226,7 +236,7 @@ def _show(
         "seen": review.last_decision(assignment),
         "error": error,
         "refusing": refusing,
-        "undoable": bool(_undo_steps(request, study)),
+        "undoable": _undoable(request, study),
         "claim": claim,
         "settled": settled,
         "may_decide": claim is None or bool(claim.theirs),
@@ -256,11 +266,12 @@ def _soon(user: User, study: Study, shown: Assignment) -> dict[str, Any]:
 
 
 def _choices(assignment: Assignment, settled: str) -> list[Choice]:
-    failed, shown = assignment.golds_failed or 0, assignment.golds_shown or 0
-    golds = f"{failed} of {shown} golds failed" if failed else "No gold failed"
-    looked_at = f"{golds}. Looked at by a reviewer: the judgments are used."
+    # The rater may read it: how many golds a page has is not told.
+    failed = assignment.golds_failed
+    found = "Some answers were not as expected" if failed else "No answer was found to be wrong"
+    looked_at = f"{found}. Looked at by a reviewer: the judgments are used."
     if settled:
-        unused = f"{golds}. The judgments are not used."
+        unused = f"{found}. The judgments are not used."
         return [
             Choice("pay", "not_used", settled, "Do not use", "1", unused),
             Choice("use", "used", settled, "Use", "2", looked_at),
@@ -268,7 +279,7 @@ def _choices(assignment: Assignment, settled: str) -> list[Choice]:
     return [
         Choice(
             "pay", "not_used", "approved", "Pay, do not use", "1",
-            f"{golds}. The work is paid; its judgments are not used.",
+            f"{found}. The work is paid; its judgments are not used.",
         ),
         Choice("use", "used", "approved", "Pay and use", "2", looked_at),
         Choice("refuse", "not_used", "refused", "Refuse payment, do not use", "3", ""),
@@ -329,11 +340,17 @@ def _number(text: str) -> int:
 
 
 def _undo_key(study: Study) -> str:
-    return f"undo/{study.pk}"
+    return f"decided/{study.pk}"
 
 
 def _undo_steps(request: HttpRequest, study: Study) -> list[dict[str, Any]]:
     return list(request.session.get(_undo_key(study), []))
+
+
+def _undoable(request: HttpRequest, study: Study) -> int:
+    """The decision that the next undo takes back, or 0."""
+    steps = _undo_steps(request, study)
+    return int(steps[-1]["decision"]) if steps else 0
 
 
 def _in_words(use: str, payment: str) -> str:
@@ -344,7 +361,7 @@ def _in_words(use: str, payment: str) -> str:
 
 
 def _what_happened(assignment: Assignment, choice: Choice, reason: str) -> str:
-    text = f"Worker {assignment.person_id}: {_in_words(choice.use, choice.payment)}."
+    text = f"Rater {assignment.person_id}: {_in_words(choice.use, choice.payment)}."
     if choice.use == Assignment.Use.NOT_USED:
         count = evidence.units_out_again(assignment)
         text += f" {count} unit{'' if count == 1 else 's'} went out again."

@@ -1,6 +1,6 @@
 """A study's settings and wording: seen version by version, changed by making a new one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -14,9 +14,7 @@ from hits.pipeline.errors import Refused
 from hits.pipeline.open import change_version
 from hits.views.access import study_of_researcher, user_of
 from hits.views.research import study_context
-from hits.views.research_forms import VersionForm
-
-PLAIN = ("pay", "lease_minutes", "judgments_wanted", "information")
+from hits.views.version_form import PARTS, PLAIN, VersionForm, labels_of
 
 
 @login_required
@@ -40,7 +38,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
     versions = list(study.versions.select_related("created_by").order_by("-number"))
     context = study_context(request, study, "settings") | {
         "form": form,
-        "versions": _with_changes(versions),
+        "versions": _with_changes(versions, labels_of(study)),
     }
     return render(request, "research/settings.html", context, status=422 if form.errors else 200)
 
@@ -49,17 +47,22 @@ def _changed(version: StudyVersion, values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if getattr(version, name) != value}
 
 
-def _with_changes(versions: Sequence[StudyVersion]) -> list[tuple[StudyVersion, list[str]]]:
-    """Each version with the names of what it changed; the newest first."""
+def _with_changes(
+    versions: Sequence[StudyVersion], labels: Mapping[str, str]
+) -> list[tuple[StudyVersion, list[str]]]:
+    """Each version with what it changed, as the form calls it; the newest first."""
     before = [*versions[1:], None]
-    return [(new, _names(new, old)) for new, old in zip(versions, before, strict=True)]
+    return [
+        (new, [labels.get(name, name) for name in _names(new, old)])
+        for new, old in zip(versions, before, strict=True)
+    ]
 
 
 def _names(new: StudyVersion, old: StudyVersion | None) -> list[str]:
     if old is None:
         return ["first version"]
     names = [name for name in PLAIN if getattr(new, name) != getattr(old, name)]
-    for part in ("settings", "wording"):
+    for part in PARTS:
         values, earlier = getattr(new, part), getattr(old, part)
         names += [name for name in values if values[name] != earlier.get(name)]
-    return [name.replace("_", " ") for name in names]
+    return names

@@ -40,6 +40,9 @@ def page(request: HttpRequest, key: UUID) -> HttpResponse:
     if not shown.is_open:
         messages.info(request, "This page was given back. Start another one here.")
         return redirect("home")
+    if assignment.state == Assignment.State.EXPIRED and not submit.has_consent(assignment.pk):
+        messages.info(request, submit.WITHDREW)
+        return redirect("home")
     return _render(request, shown)
 
 

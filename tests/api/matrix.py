@@ -16,6 +16,7 @@ TABLE = """
 route                                                  method ano  str  rat  rev  oth  res  adm
 
 health/                                                GET    200  200  200  200  200  200  200
+favicon.ico                                            GET    302  302  302  302  302  302  302
 images/<sha256:sha256>                                 GET    200  200  200  200  200  200  200
 
 api/schema/                                            GET    200  200  200  200  200  200  200
@@ -120,13 +121,14 @@ password/sent/                                         GET    200  200  200  200
 password/<uidb64>/<token>/                             GET    200  200  200  200  200  200  200
 password/<uidb64>/<token>/                             POST   200  200  200  200  200  200  200
 password/changed/                                      GET    200  200  200  200  200  200  200
-join/<str:token>/                                      GET    200  200  200  200  200  200  200
+join/<str:token>/                                      GET    200  200  302  200  200  200  200
 join/<str:token>/                                      POST   200  302  302  302  302  302  302
 studies/<slug:slug>/consent/                           GET    log  404  200  404  404  404  404
 studies/<slug:slug>/consent/                           POST   log  404  302  404  404  404  404
 studies/<slug:slug>/withdraw/                          GET    log  404  200  404  404  404  404
 studies/<slug:slug>/withdraw/                          POST   log  404  302  404  404  404  404
 studies/<slug:slug>/next/                              POST   log  404  302  404  404  404  404
+work/                                                  GET    log  200  200  200  200  200  200
 work/<uuid:key>/                                       GET    log  404  200  404  404  404  404
 work/<uuid:key>/done/                                  GET    log  404  200  404  404  404  404
 work/<uuid:key>/save                                   POST   401  404  200  404  404  404  404

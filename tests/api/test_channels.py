@@ -58,7 +58,7 @@ def test_costs_are_told_to_the_cent(
     study: Study, api: Client, reward: str, fee: str, page: str, pages: int, total: str
 ) -> None:
     address = f"/api/studies/{study.slug}/channels/local/estimate/"
-    found = api.get(address, {"reward": reward, "pages": pages}).json()
+    found = api.get(f"{address}?reward={reward}&pages={pages}").json()
     assert [found[name] for name in ("fee", "page_cost", "total")] == [fee, page, total]
 
 

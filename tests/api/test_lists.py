@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
 
 from hits.models import (
     Caption,
@@ -22,6 +23,7 @@ from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.open import change_version, create_study, open_study
 from hits.pipeline.people import account_of, give_consent
+from hits.pipeline.review import decide
 from hits.pipeline.submit import submit
 from tests import making
 from tests.api import world as worlds
@@ -177,3 +179,18 @@ def test_a_filter_that_is_not_named_is_refused(name: str) -> None:
     response = world.api_client("researcher").get("/api/studies/", {name: "x"})
     assert response.status_code == 400
     assert response.json()["errors"] == {name: ["There is no such filter."]}
+
+
+def test_the_list_of_own_pages_tells_why_they_are_paid_or_not() -> None:
+    study = making.study(making.corpus(images=12), settings={"candidates_a_page": 4})
+    account = making.rater(study)
+    page = making.work(study, account)
+    reason = "Careful work."
+    decide(assignment=page, by=making.user(), use="used", payment="approved", reason=reason)
+    assert account.user is not None
+    client = APIClient()
+    client.force_authenticate(account.user)
+    (told,) = client.get("/api/assignments/").json()["results"]
+    assert (told["payment"], told["payment_reason"]) == ("approved", reason)
+    assert told["payment_decided_at"]
+    assert "use" not in told

@@ -104,7 +104,7 @@ def test_the_keys_are_told_and_leave_typing_alone(
     page.keyboard.press("r")
     page.keyboard.type(" 1 2 d u")
     expect(page.get_by_label("Reason", exact=True)).to_have_value(
-        "1 of 2 golds failed. The work is paid; its judgments are not used. 1 2 d u"
+        "Some answers were not as expected. The work is paid; its judgments are not used. 1 2 d u"
     )
     assert decided(flagged[0]) == ("pending", "pending")
 

@@ -1,6 +1,7 @@
 """The page of a HIT as a person meets it, in a real browser on the real pipeline."""
 
 import re
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
 
@@ -107,11 +108,21 @@ def test_fast_keys_answer_one_question_each(page: Page, assignment: Assignment) 
     ]
 
 
-def test_enter_after_an_answer_that_moved_on_skips_nothing(page: Page) -> None:
+def test_enter_after_an_answer_that_moved_on_skips_nothing(
+    visitor: Visitor, account: Account, assignment: Assignment
+) -> None:
+    page = visitor(account.user).new_page()
+    page.clock.install()
+    page.goto(f"/work/{assignment.key}/")
+    page.clock.pause_at(datetime.now() + timedelta(seconds=30))
     press(page, "1", "Enter")
     expect(page.locator("#q2")).to_be_visible()
+    page.clock.run_for(200)
     press(page, "Enter")
     assert current(page) == 2
+    page.clock.run_for(1000)
+    press(page, "Enter")
+    expect(page.locator("#q3")).to_be_visible()
 
 
 def test_a_middle_choice_stays_and_asks_for_its_reasons(page: Page) -> None:

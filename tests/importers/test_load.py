@@ -454,5 +454,6 @@ def test_a_second_load_into_a_corpus_waits_for_the_first(
         cursor.execute("SELECT pg_advisory_lock(hashtext('load'), %s)", [corpus.pk])
         with pytest.raises(Refused, match="Another import"):
             run(corpus, source)
+        cursor.execute("SELECT pg_advisory_unlock(hashtext('load'), %s)", [corpus.pk])
     other.close()
     assert run(corpus, source).images.added == 2

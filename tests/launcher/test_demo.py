@@ -71,6 +71,22 @@ def test_the_demo_runs_until_ctrl_c_and_leaves_nothing_running(folder: Path, por
     assert everything_in(folder) == []
 
 
+def test_a_second_start_tells_the_same_logins_without_filling_anything(
+    folder: Path, port: int
+) -> None:
+    logins = []
+    for _ in range(2):
+        with demo(folder, port) as process:
+            said = read_until(process, "Ctrl-C stops everything")
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+        logins.append(said.partition("Log in as")[2].partition("Logs are in")[0])
+    assert "with the password" in logins[0]
+    assert logins[1] == logins[0]
+    assert "A study with answers in it" not in said
+    assert (folder / "demo-logins").stat().st_mode & 0o077 == 0
+
+
 def test_kill_9_of_the_demo_leaves_nothing_running(folder: Path, port: int) -> None:
     with demo(folder, port) as process:
         read_until(process, "Ctrl-C stops everything")

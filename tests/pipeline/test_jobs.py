@@ -1,13 +1,17 @@
+import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count
 from django.utils import timezone
 from redis import Redis
 
@@ -15,7 +19,9 @@ from hits.models import Job
 from hits.pipeline import jobs
 from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Progress, Work, ask, cancel, ring_again, run
+from tests import making
 from tests.concurrency.racing import at_once
+from workers.work import WORK
 
 # A running job tells its progress on a connection of its own, which sees what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -59,14 +65,27 @@ def test_a_job_says_how_far_it_is_and_what_came_of_it() -> None:
 
     def count(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
         progress(3, total=3, message="Counting")
-        progress.say("one, two, three")
         return {"counted": 3}
 
     run(job.pk, doing(count))
     job.refresh_from_db()
     assert (job.state, job.done, job.message) == ("done", 3, "Counting")
-    assert (job.log, job.result) == ("one, two, three\n", {"counted": 3})
+    assert job.result == {"counted": 3}
     assert job.finished_at is not None
+
+
+def test_every_new_message_of_a_job_is_a_line_of_its_log() -> None:
+    job = queued()
+
+    def count(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        progress(1, message="Learning")
+        progress(2, message="Learning")
+        progress(3, message="Ranking")
+        return {}
+
+    run(job.pk, doing(count))
+    job.refresh_from_db()
+    assert [line.split(maxsplit=1)[1] for line in job.log.splitlines()] == ["Learning", "Ranking"]
 
 
 def test_a_refusal_is_the_message_of_a_failed_job() -> None:
@@ -98,6 +117,29 @@ def test_a_job_asked_for_in_a_transaction_that_fails_never_runs(bells: Callable[
         ask_and_fail()
     assert bells() == 0
     assert not Job.objects.exists()
+
+
+def test_whoever_asks_while_the_bell_is_out_of_order_tries_it_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as broken:
+        address = f"redis://127.0.0.1:{broken.getsockname()[1]}/0"
+        monkeypatch.setattr(current_app.conf, "broker_write_url", address)
+        tried: list[int] = []
+        answering = threading.Thread(target=hang_up, args=(broken, tried), daemon=True)
+        answering.start()
+        job = ask(kind="count", arguments={}, by=None)
+        broken.shutdown(socket.SHUT_RDWR)
+        answering.join()
+    assert len(tried) == 1
+    assert Job.objects.get() == job
+
+
+def hang_up(broken: socket.socket, tried: list[int]) -> None:
+    with suppress(OSError):
+        while True:
+            broken.accept()[0].close()
+            tried.append(1)
 
 
 def test_of_many_workers_that_hear_the_bell_one_does_the_job() -> None:
@@ -191,3 +233,47 @@ def test_a_running_job_that_is_cancelled_stops() -> None:
     run(job.pk, doing(count))
     job.refresh_from_db()
     assert (job.state, job.result) == ("cancelled", None)
+
+
+def test_an_opening_taken_over_after_its_commit_ends_done_with_what_it_made() -> None:
+    study = making.study()
+    gone = timezone.now() - timedelta(minutes=2)
+    job = Job.objects.create(
+        kind="open",
+        arguments={"study": study.pk},
+        study=study,
+        state="running",
+        attempts=1,
+        lease_until=gone,
+    )
+    run(job.pk, WORK)
+    job.refresh_from_db()
+    made = dict(study.units.order_by("pool").values_list("pool").annotate(Count("pk")))
+    assert (job.state, job.result) == ("done", {"units": made})
+
+
+def test_a_second_opening_is_refused() -> None:
+    study = making.study()
+    job = Job.objects.create(kind="open", arguments={"study": study.pk}, study=study)
+    run(job.pk, WORK)
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("failed", "This study has been opened already.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "title"),
+    [
+        (
+            "propose",
+            {"machine": "palette", "directions": ["i2t", "t2i"], "split": "test"},
+            "Propose palette, image to caption, caption to image, test",
+        ),
+        ("release", {"name": "coco-v1", "studies": [1]}, "Release coco-v1"),
+        ("import", {"source": "/srv/uploads/0a1b.zip", "split": "val"}, "Import a zip file, val"),
+        ("import", {"source": "s3://bucket/prefix", "split": ""}, "Import a bucket"),
+    ],
+)
+def test_a_job_says_what_it_is_about_and_tells_no_path(
+    kind: str, arguments: dict[str, Any], title: str
+) -> None:
+    assert Job(kind=kind, arguments=arguments).title == title

@@ -8,6 +8,7 @@ from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, Incomplete, Stale
 from hits.pipeline.open import change_version
+from hits.pipeline.people import give_consent, withdraw
 from hits.pipeline.show import page_of
 from hits.pipeline.submit import free_expired, give_back, save_draft, submit
 from hits.records import Fields, Receipt, Saved
@@ -114,6 +115,24 @@ def test_a_late_submission_is_kept_where_others_have_judged_its_units_since(
     assert candidate_states(other) == {"counted"}
     assert len(judgments(page)) == 6
     assert_places_reconcile()
+
+
+def test_a_late_page_is_not_taken_from_who_withdrew_and_keeps_its_draft(
+    study: Study, page: Assignment
+) -> None:
+    save(page, making.answers(6))
+    let_expire(page)
+    withdraw(study=study, account=page.account)
+    with pytest.raises(Closed, match="You withdrew from this study"):
+        send(page)
+    page.refresh_from_db()
+    assert page.state == "expired"
+    assert page.draft == making.answers(6)
+    assert not Judgment.objects.exists()
+    give_consent(study=study, account=page.account)
+    send(page)
+    page.refresh_from_db()
+    assert page.state == "submitted"
 
 
 def test_a_late_submission_can_count_in_part(study: Study, page: Assignment) -> None:

@@ -26,6 +26,10 @@ def test_an_image_that_the_browser_has_is_not_sent_again(client: Client) -> None
     assert response.status_code == 304
 
 
+def test_a_page_that_names_no_icon_finds_one_all_the_same(client: Client) -> None:
+    assert client.get("/favicon.ico").headers["Location"].startswith("/static/css/icon")
+
+
 @pytest.mark.parametrize("name", ["0" * 64, "../../etc/passwd", "abc"])
 def test_an_unknown_image_is_not_found(client: Client, name: str) -> None:
     assert client.get(f"/images/{name}").status_code == 404

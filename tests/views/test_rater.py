@@ -4,14 +4,19 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.db import connection
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 from django.template.loader import render_to_string
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits.models import Account, Assignment, Consent, Invitation, Judgment, Role, Study, User
+from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
+from hits.pipeline.open import change_version
+from hits.pipeline.review import decide
 from hits.pipeline.show import page_of
 from hits.pipeline.submit import free_expired
 from tests import making
@@ -141,6 +146,29 @@ def test_a_used_up_invitation_lets_nobody_in(client: Client, study: Study) -> No
     assert not User.objects.filter(email="ada@example.org").exists()
 
 
+def test_a_used_up_invitation_takes_who_joined_by_it_to_the_study(
+    client: Client, study: Study
+) -> None:
+    link = f"/join/{invitation(study).token}/"
+    client.post(link, joining())
+    assert client.get(link).headers["Location"] == f"/studies/{study.slug}/consent/"
+    assert client.post(link).headers["Location"] == f"/studies/{study.slug}/consent/"
+
+
+def test_a_used_up_invitation_offers_who_is_logged_out_to_log_in(
+    client: Client, study: Study
+) -> None:
+    link = f"/join/{invitation(study, taken=1).token}/"
+    assert f"/login/?next={link}" in client.get(link).text
+
+
+def test_who_joins_a_draft_is_told_that_it_is_not_open_yet(study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(state="draft")
+    answer = logged_in(making.user()).post(f"/join/{invitation(study).token}/", follow=True)
+    assert answer.status_code == 200
+    assert "which is not open yet" in answer.text
+
+
 def test_an_unknown_invitation_is_not_found(client: Client) -> None:
     assert client.get("/join/nothing/").status_code == 404
 
@@ -230,6 +258,17 @@ def run_out(assignment: Assignment) -> None:
     Assignment.objects.filter(pk=assignment.pk).update(lease_until=over)
 
 
+def test_pay_time_and_wage_stand_on_home_information_and_page(
+    rater: Client, study: Study, assignment: Assignment
+) -> None:
+    change_version(study=study, by=study.corpus.owner, pay="0.65")
+    Study.objects.filter(pk=study.pk).update(page_seconds=240)
+    Assignment.objects.update(version=study.version)
+    terms = "$0.65, about 4 minutes, $9.75 an hour"
+    for path in ("/", f"/studies/{study.slug}/consent/", address(assignment)):
+        assert terms in rater.get(path).text
+
+
 @pytest.mark.parametrize("is_freed", [False, True])
 def test_home_leads_to_the_answers_of_a_page_whose_time_ran_out(
     rater: Client, late: Assignment, is_freed: bool
@@ -267,6 +306,17 @@ def test_home_does_not_speak_of_a_late_page_of_a_study_one_withdrew_from(
     free_expired()
     rater.post(f"/studies/{study.slug}/withdraw/")
     assert "Time ran out" not in rater.get("/").text
+
+
+def test_a_late_page_of_a_study_one_withdrew_from_is_not_shown_but_explained(
+    rater: Client, study: Study, assignment: Assignment
+) -> None:
+    Assignment.objects.update(lease_until=timezone.now())
+    free_expired()
+    rater.post(f"/studies/{study.slug}/withdraw/")
+    answer = rater.get(address(assignment), follow=True)
+    assert "You withdrew from this study" in answer.text
+    assert "answers stay saved" in submit(rater, assignment, making.answers(6)).json()["message"]
 
 
 def test_home_does_not_speak_of_a_late_page_without_answers(
@@ -458,3 +508,54 @@ def test_who_does_not_rate_is_led_to_their_own_desk(study: Study, role: Role, de
     user = making.user()
     user.memberships.create(study=study, role=role)
     assert logged_in(user).get("/").headers["Location"] == desk
+
+
+def test_own_work_tells_the_decision_on_payment_and_its_reason(
+    rater: Client, study: Study, assignment: Assignment
+) -> None:
+    submit(rater, assignment, making.answers(6))
+    assert "waits for a decision" in rater.get("/work/").text
+    check_submitted()
+    decide(
+        assignment=assignment,
+        by=making.user(),
+        use="not_used",
+        payment="refused",
+        reason="All twenty in nine seconds.",
+    )
+    shown = rater.get("/work/").text
+    assert "refused" in shown
+    assert "All twenty in nine seconds." in shown
+    assert "not used" not in shown
+    assert "not_used" not in shown
+
+
+def test_own_work_decided_by_the_rule_speaks_of_no_gold(
+    rater: Client, assignment: Assignment
+) -> None:
+    submit(rater, assignment, making.truthful(assignment))
+    check_submitted()
+    shown = rater.get("/work/").text
+    assert "Checked by a rule." in shown
+    assert "gold" not in shown
+
+
+def test_own_work_shows_nobody_elses_pages(rater: Client, study: Study) -> None:
+    making.work(study, making.rater(study))
+    assert "You have not submitted a page yet." in rater.get("/work/").text
+
+
+def test_own_work_goes_page_by_page_in_as_many_queries(
+    rater: Client, study: Study, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hits.views.rater.PAGES_LISTED", 2)
+    keys = [str(making.work(study, account).key) for _ in range(3)]
+    with CaptureQueriesContext(connection) as two:
+        newest = rater.get("/work/").text
+    older = re.search(r'href="(\?before=[0-9a-f-]+)"', newest)
+    assert older is not None
+    with CaptureQueriesContext(connection) as one:
+        oldest = rater.get(f"/work/{older[1]}").text
+    assert [key for key in keys if key in newest] == keys[1:]
+    assert [key for key in keys if key in oldest] == keys[:1]
+    assert len(one) == len(two)

@@ -1,4 +1,5 @@
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -88,7 +89,7 @@ def version_fields(client: Client, study: Study) -> dict[str, Any]:
     form = client.get(address(study, "settings/")).context["form"]
     fields = {}
     for bound in form:
-        if bound.value() is not False:
+        if bound.value() not in (False, None):
             fields[bound.name] = bound.value()
     return fields
 
@@ -146,19 +147,41 @@ def test_reasons_and_golds_are_tallied(study: Study) -> None:
     account = making.rater(study)
     page = draw(study=study, account=account)
     fields = making.truthful(page, "mostly_no")
-    for name in [name for name, value in fields.items() if value == ["mostly_no"]]:
-        fields[name.replace("choice", "reasons")] = ["wrong", "absent"]
-        fields[name.replace("choice", "errors")] = ["quantity"]
+    first, *others = [name for name, value in fields.items() if value == ["mostly_no"]]
+    fields[first.replace("choice", "reasons")] = ["wrong", "absent"]
+    fields[first.replace("choice", "errors")] = ["quantity"]
+    for name in others:
+        fields[name.replace("choice", "reasons")] = ["absent"]
     submit(assignment_key=page.key, account=account, fields=fields)
     check_submitted()
     results = results_of(study)
     assert results.justified == 4
-    assert [share.count for share in results.reasons] == [4, 0, 4, 0]
-    assert results.errors[0].part == 1
+    assert [share.count for share in results.reasons] == [4, 0, 1, 0]
     assert {(row.kind, row.passed, row.answered) for row in results.golds} == {
         ("true positive", 1, 1),
         ("true negative", 1, 1),
     }
+    assert (results.errors[0].count, results.errors[0].of) == (1, 1)
+
+
+def test_what_is_described_wrong_is_a_share_of_the_judgments_that_said_so(
+    study: Study, desk: Client
+) -> None:
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    fields = making.truthful(page, "mostly_no")
+    names = [name for name, value in fields.items() if value == ["mostly_no"]]
+    for name in names:
+        fields[name.replace("choice", "reasons")] = ["absent"]
+    for name in names[:2]:
+        fields[name.replace("choice", "reasons")] = ["wrong"]
+        fields[name.replace("choice", "errors")] = ["quantity"]
+    submit(assignment_key=page.key, account=account, fields=fields)
+    check_submitted()
+    text = desk.get(address(study, "results/")).text
+    assert "share of the 4 judgments that gave reasons" in text
+    assert "share of the 2 judgments that said so" in text
+    assert results_of(study).errors[0].part == 1
 
 
 def test_a_decision_shows_in_the_results_at_once(study: Study) -> None:
@@ -272,15 +295,39 @@ def test_wrong_settings_are_kept_in_the_form_and_say_what_is_wrong(
     assert answer.status_code == 422
     assert "less than or equal to 200" in text
     assert "A question I typed" in text
-    examples = json.dumps([{"caption": "x"}])
-    text = desk.post(
-        address(study, "settings/"), version_fields(desk, study) | {"wording.examples": examples}
-    ).content.decode()
-    assert "0.answer: Field required" in text
-    text = desk.post(
-        address(study, "settings/"), version_fields(desk, study) | {"wording.examples": "[{"}
-    ).content.decode()
-    assert "Enter a valid JSON." in text
+    assert study.versions.count() == 1
+
+
+def test_settings_are_named_in_words_with_help_and_without_json(study: Study, desk: Client) -> None:
+    text = desk.get(address(study, "settings/")).text
+    assert "Golds to be answered no, on a page" in text
+    assert "Random pairs that no machine proposed. 0 to 20." in text
+    assert "true_negatives" not in re.sub(r'"[^"]*"', "", text)
+    assert "JSON" not in text
+
+
+def test_an_example_is_added_changed_and_left_out_field_by_field(
+    study: Study, desk: Client
+) -> None:
+    assert study.version is not None
+    before = study.version.wording["examples"]
+    new = {"caption": "A red boat.", "answer": "100% NO", "explanation": "It is blue."}
+    fields = version_fields(desk, study)
+    fields |= {f"wording.examples.0.{name}": "" for name in (*new, "image_url")}
+    fields |= {f"wording.examples.4.{name}": value for name, value in new.items()}
+    assert desk.post(address(study, "settings/"), fields).status_code == 302
+    study.refresh_from_db()
+    assert study.version.wording["examples"] == [*before[1:], new | {"image_url": ""}]
+    assert "Example" in desk.get(address(study, "settings/")).context["versions"][0][1]
+
+
+def test_half_an_example_is_refused_beside_what_is_missing(study: Study, desk: Client) -> None:
+    fields = version_fields(desk, study) | {"wording.examples.4.caption": "A red boat."}
+    answer = desk.post(address(study, "settings/"), fields)
+    assert answer.status_code == 422
+    wrong = answer.context["form"].errors
+    assert set(wrong) == {"wording.examples.4.answer", "wording.examples.4.explanation"}
+    assert 'href="#id_wording.examples.4.answer"' in answer.text
     assert study.versions.count() == 1
 
 

@@ -112,14 +112,14 @@ def test_the_evidence_shows_what_was_expected_beside_what_was_answered(
     assert "2.5 s" in text
 
 
-def test_a_worker_is_a_number_on_the_desk(study: Study, desk: Client) -> None:
+def test_a_rater_is_a_number_on_the_desk(study: Study, desk: Client) -> None:
     account = making.rater(study, "very-private-name")
     page = flagged(study, account)
     decide(desk, page, "pay")
     for path in (address(page), f"/review/{study.slug}/decided/", "/review/"):
         text = desk.get(path).content.decode()
         assert "very-private-name" not in text
-    assert f"Worker {account.person_id}" in desk.get(address(page)).content.decode()
+    assert f"Rater {account.person_id}" in desk.get(address(page)).content.decode()
 
 
 def test_the_proposal_for_failed_golds_is_to_pay_and_not_to_use(study: Study, desk: Client) -> None:
@@ -130,7 +130,9 @@ def test_the_proposal_for_failed_golds_is_to_pay_and_not_to_use(study: Study, de
     page.refresh_from_db()
     assert (page.use, page.payment) == ("not_used", "approved")
     reasons = set(page.decisions.values_list("reason", flat=True))
-    assert reasons == {"1 of 2 golds failed. The work is paid; its judgments are not used."}
+    assert reasons == {
+        "Some answers were not as expected. The work is paid; its judgments are not used."
+    }
 
 
 def test_units_that_are_not_used_go_out_again_and_the_next_page_opens(
@@ -158,7 +160,7 @@ def test_the_proposals_reason_is_not_written_down_for_another_decision(
     study: Study, desk: Client
 ) -> None:
     page = flagged(study)
-    proposed = "1 of 2 golds failed. The work is paid; its judgments are not used."
+    proposed = "Some answers were not as expected. The work is paid; its judgments are not used."
     decide(desk, page, "use", reason=proposed)
     assert not page.decisions.filter(reason=proposed).exists()
 
@@ -187,6 +189,35 @@ def test_undo_goes_back_step_by_step_and_stays_on_record(study: Study, desk: Cli
         assert page.decisions.count() == 4
     assert Slot.objects.filter(assignment=first, state="counted").count() == first.slots.count()
     assert desk.post(undo).headers["Location"] == f"/review/{study.slug}/"
+
+
+def test_undo_pressed_twice_takes_back_one_decision_and_says_so(study: Study, desk: Client) -> None:
+    first, second = flagged(study), flagged(study)
+    decide(desk, first, "use")
+    decide(desk, second, "use")
+    shown = desk.get(address(second)).text
+    button = re.search(r'name="decision" value="(\d+)"><button', shown)
+    assert button is not None
+    for _ in range(2):
+        answer = desk.post(f"/review/{study.slug}/undo/", {"decision": button[1]}, follow=True)
+    assert "You took that decision back already" in answer.text
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.use, second.use) == ("used", "pending")
+
+
+def test_two_undos_at_once_are_one_and_blame_nobody(study: Study, desk: Client) -> None:
+    page = flagged(study)
+    decide(desk, page, "use")
+    session = desk.session
+    steps = dict(session)
+    undo = f"/review/{study.slug}/undo/"
+    desk.post(undo)
+    session.update(steps)
+    session.save()
+    answer = desk.post(undo, follow=True)
+    assert "Taken back already: the page is waiting." in answer.text
+    assert Decision.objects.filter(assignment=page).exclude(by=None).count() == 4
 
 
 def test_undo_leaves_alone_what_somebody_decided_since(study: Study, desk: Client) -> None:
@@ -241,7 +272,7 @@ def test_every_decision_stays_in_the_history_with_who_and_why(
     assert desk.get(history, {"before": "not a number"}).status_code == 200
 
 
-def test_what_a_worker_wrote_is_text_on_the_desk(study: Study, desk: Client) -> None:
+def test_what_a_rater_wrote_is_text_on_the_desk(study: Study, desk: Client) -> None:
     account = making.rater(study)
     page = draw(study=study, account=account)
     fields = making.answers(page.slots.count()) | {"q1-problem": ["<script>alert(1)</script>"]}
@@ -370,7 +401,7 @@ def test_taking_back_leaves_what_the_marketplace_paid(
     desk.post(address(page), {"decision": "pay", "seen": "0"})
     Claim.objects.filter(pk=claim.pk).update(theirs="approved")
     found = desk.post(f"/review/{page.study.slug}/undo/", follow=True).content.decode()
-    assert "The marketplace has approved the page, and that stays." in found
+    assert "The marketplace has approved the page: that stays." in found
     page.refresh_from_db()
     assert (page.use, page.payment) == ("pending", "approved")
 

@@ -12,7 +12,16 @@ from PIL import Image
 from hits.demo.drawing import draw
 from hits.demo.scenes import scene
 from hits.demo.wording import CAPTIONS_A_SCENE, captions
-from workers.encoders import KINDS, BadMachineFile, Encoder, Vectors, create, load, save
+from workers.encoders import (
+    KINDS,
+    BadMachineFile,
+    Encoder,
+    UnknownMachine,
+    Vectors,
+    create,
+    load,
+    save,
+)
 from workers.encoders.common_space import canonical_ridge
 from workers.search import top_k
 
@@ -190,7 +199,7 @@ def test_a_file_that_is_no_machine_is_refused(content: bytes, tmp_path: Path) ->
 
 
 def test_an_unknown_kind_or_setting_is_named() -> None:
-    with pytest.raises(ValueError, match="'smell'; there are palette, layout"):
+    with pytest.raises(UnknownMachine, match=r"'smell'\. There are palette, layout"):
         create("smell", "nose")
     with pytest.raises(ValueError, match="palette has no settings depth"):
         create("palette", "deep", {"depth": 3})

@@ -32,6 +32,10 @@ class BadMachineFile(ValueError):
     pass
 
 
+class UnknownMachine(ValueError):
+    pass
+
+
 class Encoder(ABC):
     kind: ClassVar[str]
     version: ClassVar[str]
@@ -68,7 +72,7 @@ class Encoder(ABC):
 
 def create(kind: str, name: str, settings: Mapping[str, Setting] | None = None) -> Encoder:
     if kind not in KINDS:
-        raise ValueError(f"no kind of encoder is called {kind!r}; there are {', '.join(KINDS)}")
+        raise UnknownMachine(f"There is no machine {kind!r}. There are {', '.join(KINDS)}.")
     module, _, attribute = KINDS[kind].partition(":")
     encoder: Encoder = getattr(import_module(module), attribute)(name, settings)
     return encoder

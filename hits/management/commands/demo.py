@@ -165,6 +165,7 @@ def _make_study(
         by=users["researcher"],
         settings={"justification": direction == "i2t", "judged_depth": judged_depth},
         pay="1.40" if direction == "i2t" else "0.65",
+        expected_minutes=6 if direction == "i2t" else 3,
         seed=SEED,
     )
     study.proposals.set(corpus.proposals.filter(direction=direction))

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from hits.importers.formats import FORMATS
+from hits.management.following import PlainLines
 from hits.models import Corpus, User
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.load import LoadReport, load
@@ -35,7 +36,7 @@ class Command(BaseCommand):
                 split=options["split"],
                 format_name=options["format"],
                 report=options["report"],
-                progress=self._show,
+                progress=self._show if self.stderr.isatty() else PlainLines(self.stderr),
             )
         except PipelineError as refusal:
             raise CommandError(refusal.message) from None
@@ -53,8 +54,7 @@ class Command(BaseCommand):
         return Corpus.objects.create(slug=slug, name=name, owner=user)
 
     def _show(self, done: int, total: int | None = None, message: str = "") -> None:
-        if self.stderr.isatty():
-            self.stderr.write(f"\r{done:>12,}  {message:<50}", ending="" if total is None else "\n")
+        self.stderr.write(f"\r{done:>12,}  {message:<50}", ending="" if total is None else "\n")
 
     def _tell(self, report: LoadReport) -> None:
         self.stdout.write(f"{'':10}{'added':>10}{'completed':>11}{'unchanged':>11}{'refused':>9}")

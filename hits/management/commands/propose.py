@@ -13,7 +13,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("corpus", help="the corpus's short name")
-        parser.add_argument("machine", help="the kind of machine, such as palette or layout")
+        parser.add_argument("machine", help="palette, layout, or originals: its own pairs")
         parser.add_argument("--direction", action="append", choices=["i2t", "t2i"])
         parser.add_argument("--split", default="test", help="whose items are ranked")
         parser.add_argument("--train-split", default="train", help="what the machine learns from")

@@ -1,0 +1,98 @@
+"""Pages on a phone by day and on a wide screen by night: nothing sticks out, axe is content."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, Response
+
+from hits.models import Account, Assignment, Membership, Role, Study, User
+from hits.pipeline.check import check_submitted
+from hits.pipeline.review import decide
+from tests import making
+from tests.browser.conftest import Visitor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SCREENS = pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1440, "dark")])
+# What may not scroll inside its own box either.
+FITTING = "main, .tabs, .site-nav, .table-scroll:has(> .stacks)"
+
+
+@pytest.fixture
+def study() -> Study:
+    return making.study(
+        making.corpus(images=14), settings={"candidates_a_page": 4}, pay="0.65", expected_minutes=4
+    )
+
+
+@pytest.fixture
+def account(study: Study) -> Account:
+    return making.rater(study)
+
+
+@pytest.fixture
+def decided(study: Study, account: Account) -> list[Assignment]:
+    pages = [making.work(study, account) for _ in range(3)]
+    check_submitted()
+    reason = "Answers came faster than the images can be seen, page after page."
+    by = study.corpus.owner
+    decide(assignment=pages[0], by=by, use="not_used", payment="refused", reason=reason)
+    return pages
+
+
+def sticking_out(page: Page) -> list[Any]:
+    found: list[Any] = page.evaluate(
+        f"""[document.documentElement, ...document.querySelectorAll("{FITTING}")]
+        .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.className)"""
+    )
+    return found
+
+
+def violations(page: Page) -> list[Any]:
+    return [each["id"] for each in Axe().run(page).response["violations"]]
+
+
+def assert_fit(page: Page, paths: list[str]) -> None:
+    for path in paths:
+        page.goto(path)
+        assert (path, sticking_out(page), violations(page)) == (path, [], [])
+
+
+@SCREENS
+def test_a_raters_pages_fit(
+    visitor: Visitor,
+    study: Study,
+    account: Account,
+    decided: list[Assignment],
+    width: int,
+    scheme: str,
+) -> None:
+    page = visitor(account.user, width, color_scheme=scheme).new_page()
+    assert_fit(page, ["/", f"/studies/{study.slug}/consent/", "/work/"])
+
+
+@SCREENS
+def test_desks_fit(
+    visitor: Visitor, study: Study, decided: list[Assignment], width: int, scheme: str
+) -> None:
+    researcher: User = study.corpus.owner
+    Membership.objects.create(study=study, user=researcher, role=Role.REVIEWER)
+    page = visitor(researcher, width, color_scheme=scheme).new_page()
+    tabs = ["", "results/", "people/", "settings/", "releases/"]
+    paths = [f"/research/studies/{study.slug}/{tab}" for tab in tabs]
+    assert_fit(page, [*paths, f"/review/{study.slug}/decided/", "/review/", "/research/"])
+
+
+def test_the_admin_site_asks_for_nothing_that_is_not_there(visitor: Visitor) -> None:
+    page = visitor(making.user(is_staff=True, is_superuser=True)).new_page()
+    missing: list[str] = []
+
+    def note(response: Response) -> None:
+        if response.status >= 400:
+            missing.append(response.url)
+
+    page.on("response", note)
+    page.goto("/admin/", wait_until="networkidle")
+    assert missing == []
+    assert page.request.get("/favicon.ico").ok
