@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("hits", "0003_channels"),
+        ("hits", "0004_page_times"),
     ]
 
     operations = [
