@@ -1,7 +1,7 @@
 """Reading settings from the environment: what is missing or unsafe stops the start, by name."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -29,6 +29,8 @@ MARKETPLACES: Mapping[str, Mapping[str, str]] = {
         "events": "127.0.0.1:8001",
     },
 }
+
+NEEDED: Mapping[str, Sequence[str]] = {"mturk": ("url", "submit", "access_key", "secret_key")}
 
 
 class Environment:
@@ -102,8 +104,8 @@ class Environment:
             if key.startswith(prefix) and value.strip()
         }
         found = {"kind": "mturk", "region": "us-east-1", **MARKETPLACES.get(name, {}), **own}
-        for needed in ("url", "submit", "access_key", "secret_key"):
-            if found["kind"] == "mturk" and needed not in found:
+        for needed in NEEDED.get(found["kind"], ()):
+            if needed not in found:
                 raise ImproperlyConfigured(
                     f"Set the environment variable {prefix}{needed.upper()}."
                 )

@@ -50,5 +50,6 @@ def requester(market: str, settings: LazySettings) -> Iterator[Requester]:
     opened = channel("local")
     yield made
     # A connection kept alive would keep one to the database, too.
-    assert isinstance(opened, MTurk)
-    opened.client.close()
+    for each in {opened, channel("local")}:
+        assert isinstance(each, MTurk)
+        each.client.close()

@@ -49,3 +49,14 @@ def test_a_value_that_makes_no_sense_is_named(name: str, value: str) -> None:
     env = production(**{name: value})
     with pytest.raises(ImproperlyConfigured, match=name):
         env.flag(name) if name == "FLAG" else env.number(name, 1)
+
+
+def test_pairs_are_names_with_values() -> None:
+    told = production(SUBSCRIBERS="arn:aws:sns:topic=http://127.0.0.1/told?a=b, other=x")
+    assert told.pairs("SUBSCRIBERS") == {
+        "arn:aws:sns:topic": "http://127.0.0.1/told?a=b",
+        "other": "x",
+    }
+    with pytest.raises(ImproperlyConfigured, match="SUBSCRIBERS"):
+        production(SUBSCRIBERS="topic").pairs("SUBSCRIBERS")
+    assert production().pairs("SUBSCRIBERS") == {}

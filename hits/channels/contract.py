@@ -276,9 +276,6 @@ class Submitted:
 class Capabilities:
     tickets: bool
     """Pages are sold there; else people come by themselves."""
-    framed: bool
-    preview: bool
-    expiry: bool
     bonus: bool
     unreject: timedelta | None
     """How long after it was handed in a rejected page can still be approved."""

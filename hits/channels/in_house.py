@@ -26,9 +26,6 @@ class InHouse:
     name = IN_HOUSE
     capabilities = Capabilities(
         tickets=False,
-        framed=False,
-        preview=False,
-        expiry=False,
         bonus=False,
         unreject=None,
         most_requirements=0,

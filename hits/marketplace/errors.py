@@ -23,9 +23,10 @@ def insufficient_funds() -> RequestError:
     )
 
 
-def wrong_state(thing: str, *allowed: str) -> RequestError:
+def wrong_state(thing: str, state: str, *allowed: str) -> RequestError:
     return RequestError(
         f"Invalid{thing}State",
+        f"This {thing} is currently in the state '{state}'. "
         f"This operation can be called with a status of: {','.join(allowed)}",
     )
 

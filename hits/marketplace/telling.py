@@ -31,13 +31,11 @@ class NotTold(Exception):
 
 
 def tell_due() -> None:
+    waiting = Event.objects.filter(told_at__isnull=True, try_at__lte=timezone.now())
+    if not waiting.exists():
+        return
     _bundle()
-    due = (
-        Event.objects.filter(told_at__isnull=True, try_at__lte=timezone.now())
-        .exclude(document_id="")
-        .order_by("try_at")
-        .values_list("document_id", flat=True)
-    )
+    due = waiting.exclude(document_id="").order_by("try_at").values_list("document_id", flat=True)
     for document_id in list(dict.fromkeys(due[: AT_ONCE * A_MESSAGE]))[:AT_ONCE]:
         if told := _claimed(document_id):
             _tell(told)

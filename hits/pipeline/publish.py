@@ -74,6 +74,7 @@ def publish(
     wanted = _refuse_too_many(study, pages)
     _refuse_what_is_not_covered(asked, wanted, terms)
     with transaction.atomic():
+        _refuse_too_many(_locked(study), wanted)
         publication = Publication.objects.create(
             study=study,
             channel=channel,
@@ -95,6 +96,11 @@ def _marketplace(name: str) -> Channel:
     if not found.capabilities.tickets:
         raise Refused("Raters of the house need no tickets: invite them to the study.")
     return found
+
+
+def _locked(study: Study) -> Study:
+    """So that two people do not sell the same pages."""
+    return Study.objects.select_for_update(no_key=True, of=("self",)).get(pk=study.pk)
 
 
 def _refuse_too_many(study: Study, pages: int | None) -> int:
@@ -170,6 +176,7 @@ def top_up(*, publication: Publication, pages: int | None, by: User) -> int:
     _refuse_what_is_not_covered(_marketplace(publication.channel), wanted, terms)
     with transaction.atomic():
         locked = Publication.objects.select_for_update().get(pk=publication.pk)
+        _refuse_too_many(_locked(publication.study), wanted)
         agreed = max(locked.pages, tickets_that_cost(locked).count() + wanted)
         Publication.objects.filter(pk=locked.pk).update(pages=agreed)
         _add_tickets(publication, wanted, by)
@@ -200,7 +207,7 @@ def replace_lost(publication: Publication) -> int:
     with transaction.atomic():
         locked = Publication.objects.select_for_update().get(pk=publication.pk)
         agreed = locked.pages - tickets_that_cost(locked).count()
-        wanted = min(agreed, pages_short(locked.study))
+        wanted = min(agreed, pages_short(_locked(locked.study)))
         if wanted < 1:
             return 0
         _add_tickets(locked, wanted, by=None)

@@ -25,6 +25,7 @@ log = structlog.get_logger()
 
 NOT_CONFIRMED = "Not confirmed by the marketplace"
 CONFIRMED = "Confirmed by the marketplace after all."
+DECIDED_THERE = "Decided at the marketplace."
 _ORDER = ["", "submitted", "rejected", "approved"]
 # Clocks differ, and a page handed over in the last second takes a while to be listed.
 GRACE = timedelta(minutes=5)
@@ -98,6 +99,7 @@ def confirm(hit: Hit, listed: Submitted) -> bool:
         _give_the_place_to(claim)
         _bring_back(claim)
         _note_receipt(claim, listed)
+    _note_payment(claim)
     return is_new
 
 
@@ -129,6 +131,16 @@ def _note_receipt(claim: Claim, listed: Submitted) -> None:
         log.warning("confirmed there, no answers here", claim=claim.pk)
     elif listed.receipt and listed.receipt != str(page.key):
         log.warning("another receipt than ours", claim=claim.pk)
+
+
+def _note_payment(claim: Claim) -> None:
+    """What was approved by itself, or decided on at the marketplace, is decided here too."""
+    payment = {"approved": "approved", "rejected": "refused"}.get(claim.theirs)
+    if payment is None or claim.assignment_id is None:
+        return
+    page = Assignment.objects.select_for_update(no_key=True).get(pk=claim.assignment_id)
+    if page.state == Assignment.State.SUBMITTED and page.payment != payment:
+        record(page, use=page.use, payment=payment, reason=DECIDED_THERE, by=None)
 
 
 def _end_expired(publication: Publication, now: datetime) -> None:

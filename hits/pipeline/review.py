@@ -62,7 +62,7 @@ def _refuse_against_marketplace(assignment: Assignment, payment: str) -> None:
         raise Closed("The marketplace has not confirmed this page, so it cannot be decided on.")
     settled = payment_there(claim)
     if settled and payment not in {settled, assignment.payment}:
-        raise Closed(f"The marketplace has {settled} this page: that cannot be changed any more.")
+        raise Closed("The marketplace was told to pay or refuse: that cannot be changed any more.")
 
 
 def record(assignment: Assignment, *, use: str, payment: str, reason: str, by: User | None) -> None:

@@ -18,6 +18,7 @@ route                                                  method ano  str  rat  rev
 health/                                                GET    200  200  200  200  200  200  200
 favicon.ico                                            GET    302  302  302  302  302  302  302
 images/<sha256:sha256>                                 GET    200  200  200  200  200  200  200
+notifications/<slug:channel>/                          POST   403  403  403  403  403  403  403
 
 api/schema/                                            GET    200  200  200  200  200  200  200
 api/token/                                             POST   200  200  200  200  200  200  200

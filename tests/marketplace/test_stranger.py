@@ -112,16 +112,15 @@ def test_a_token_of_another_list_is_refused(client: Client) -> None:
         client.list_qualification_types(MustBeRequestable=False, NextToken=token)
 
 
-def test_qualification_types_from_request_to_revocation(client: Client) -> None:
+def qualification_type_of(client: Client) -> str:
     made = client.create_qualification_type(
         Name="Did stage 2", Description="Took part in stage 2", QualificationTypeStatus="Active"
-    )["QualificationType"]
-    type_id = made["QualificationTypeId"]
-    with pytest.raises(client.exceptions.RequestError) as caught:
-        client.create_qualification_type(
-            Name="Did stage 2", Description="again", QualificationTypeStatus="Active"
-        )
-    assert refused(caught) == "QualificationTypeAlreadyExists"
+    )
+    return str(made["QualificationType"]["QualificationTypeId"])
+
+
+def test_a_qualification_from_its_grant_to_its_revocation(client: Client) -> None:
+    type_id = qualification_type_of(client)
     worker = world.worker()
     client.associate_qualification_with_worker(
         QualificationTypeId=type_id, WorkerId=worker.worker_id, IntegerValue=7
@@ -155,6 +154,9 @@ def test_qualification_types_from_request_to_revocation(client: Client) -> None:
     )
     assert [row["WorkerId"] for row in revoked["Qualifications"]] == [worker.worker_id]
 
+
+def test_a_qualification_that_a_worker_asks_for(client: Client) -> None:
+    type_id, worker = qualification_type_of(client), world.worker()
     kind = QualificationType.objects.get(qualification_type_id=type_id)
     qualifying.request(kind=kind, worker=worker)
     [asked] = client.list_qualification_requests()["QualificationRequests"]
@@ -164,6 +166,12 @@ def test_qualification_types_from_request_to_revocation(client: Client) -> None:
     score = client.get_qualification_score(QualificationTypeId=type_id, WorkerId=worker.worker_id)
     assert score["Qualification"]["IntegerValue"] == 3
 
+
+def test_a_qualification_type_from_its_name_to_its_end(client: Client) -> None:
+    type_id = qualification_type_of(client)
+    with pytest.raises(client.exceptions.RequestError) as caught:
+        qualification_type_of(client)
+    assert refused(caught) == "QualificationTypeAlreadyExists"
     client.update_qualification_type(
         QualificationTypeId=type_id, QualificationTypeStatus="Inactive"
     )

@@ -51,7 +51,6 @@ def hit(kind: HITType, *, assignments: int = 1, lives: timedelta = timedelta(day
         external_url="https://example.org/work?hit=1",
         frame_height=0,
         max_assignments=assignments,
-        initial_assignments=assignments,
         expires_at=expires_at,
         dispose_at=expires_at + timedelta(days=120),
     )

@@ -67,9 +67,6 @@ def open_channel(name: str, values: Mapping[str, str]) -> "MTurk":
 class MTurk:
     capabilities = Capabilities(
         tickets=True,
-        framed=True,
-        preview=True,
-        expiry=True,
         bonus=True,
         unreject=timedelta(days=30),
         most_requirements=MOST_REQUIREMENTS,

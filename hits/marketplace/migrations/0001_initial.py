@@ -43,7 +43,6 @@ class Migration(migrations.Migration):
                 ('frame_height', models.PositiveIntegerField()),
                 ('annotation', models.CharField(blank=True, max_length=255)),
                 ('max_assignments', models.PositiveIntegerField()),
-                ('initial_assignments', models.PositiveIntegerField()),
                 ('pending', models.PositiveIntegerField(default=0)),
                 ('submitted', models.PositiveIntegerField(default=0)),
                 ('completed', models.PositiveIntegerField(default=0)),
@@ -297,7 +296,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='hit',
-            index=models.Index(fields=['requester', '-created_at', '-id'], name='hit_newest'),
+            index=models.Index(fields=['requester', '-id'], name='hit_newest'),
         ),
         migrations.AddIndex(
             model_name='hit',

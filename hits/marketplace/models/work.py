@@ -54,7 +54,6 @@ class HIT(models.Model):
     frame_height = models.PositiveIntegerField()
     annotation = models.CharField(max_length=255, blank=True)
     max_assignments = models.PositiveIntegerField()
-    initial_assignments = models.PositiveIntegerField()
     pending = models.PositiveIntegerField(default=0)
     submitted = models.PositiveIntegerField(default=0)
     completed = models.PositiveIntegerField(default=0)
@@ -76,7 +75,7 @@ class HIT(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["requester", "-created_at", "-id"], name="hit_newest"),
+            models.Index(fields=["requester", "-id"], name="hit_newest"),
             models.Index(
                 fields=["hit_type", "id"], condition=Q(status="Assignable"), name="hit_offered"
             ),

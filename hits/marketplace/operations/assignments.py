@@ -21,7 +21,7 @@ FEEDBACK = 1024
 def get_assignment(requester: Requester, given: Given) -> dict[str, Any]:
     assignment = finding.own_assignment(requester, given["AssignmentId"])
     if assignment.status == Status.ACCEPTED:
-        raise wrong_state("Assignment", "Reviewable", "Approved", "Rejected")
+        raise wrong_state("Assignment", assignment.status, "Reviewable", "Approved", "Rejected")
     return {
         "Assignment": rendering.assignment(assignment),
         "HIT": rendering.hit(assignment.hit),
@@ -46,7 +46,7 @@ def approve_assignment(requester: Requester, given: Given) -> dict[str, Any]:
         _check_override(assignment)
         deciding.approve_after_rejection(assignment, feedback=feedback)
     else:
-        raise wrong_state("Assignment", "Submitted")
+        raise wrong_state("Assignment", assignment.status, "Submitted")
     return {}
 
 
@@ -63,9 +63,9 @@ def _check_override(assignment: Assignment) -> None:
 
 def reject_assignment(requester: Requester, given: Given) -> dict[str, Any]:
     assignment = finding.own_assignment_locked(requester, given["AssignmentId"])
-    feedback = limits.text(given, "RequesterFeedback", at_most=FEEDBACK, required=True)
+    feedback = limits.text(given, "RequesterFeedback", at_most=FEEDBACK)
     if assignment.status != Status.SUBMITTED:
-        raise wrong_state("Assignment", "Submitted")
+        raise wrong_state("Assignment", assignment.status, "Submitted")
     deciding.reject(assignment, feedback=feedback)
     return {}
 

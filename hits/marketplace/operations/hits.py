@@ -65,7 +65,6 @@ def _new_hit(requester: Requester, given: Given, kind: HITType) -> HIT:
         frame_height=question.frame_height,
         annotation=limits.text(given, "RequesterAnnotation", at_most=255),
         max_assignments=assignments,
-        initial_assignments=assignments,
         expires_at=expires_at,
         dispose_at=expires_at + states.AFTERLIFE,
     )
@@ -153,7 +152,7 @@ def update_expiration_for_hit(requester: Requester, given: Given) -> dict[str, A
 def delete_hit(requester: Requester, given: Given) -> dict[str, Any]:
     hit = finding.own_hit_locked(requester, given["HITId"])
     if hit.status not in {Status.REVIEWABLE, Status.REVIEWING}:
-        raise wrong_state("HIT", "Reviewing", "Reviewable")
+        raise wrong_state("HIT", hit.status, "Reviewing", "Reviewable")
     if hit.submitted:
         raise RequestError(
             "InvalidHITState",
@@ -169,7 +168,7 @@ def update_hit_review_status(requester: Requester, given: Given) -> dict[str, An
     if given.get("Revert", False):
         before, after = after, before
     if hit.status != before:
-        raise wrong_state("HIT", before)
+        raise wrong_state("HIT", hit.status, before)
     hit.status = after
     hit.save(update_fields=["status"])
     return {}
@@ -189,7 +188,9 @@ def update_hit_type_of_hit(requester: Requester, given: Given) -> dict[str, Any]
 
 def _refuse_disposed(hit: HIT) -> None:
     if hit.status == Status.DISPOSED:
-        raise wrong_state("HIT", "Assignable", "Unassignable", "Reviewable", "Reviewing")
+        raise wrong_state(
+            "HIT", hit.status, "Assignable", "Unassignable", "Reviewable", "Reviewing"
+        )
 
 
 OPERATIONS = {

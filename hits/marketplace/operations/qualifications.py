@@ -164,7 +164,7 @@ def _score(requester: Requester, given: Given) -> Qualification:
             f"{worker.worker_id}.",
         )
     if not row.is_granted:
-        raise wrong_state("Qualification", "Granted")
+        raise wrong_state("Qualification", "Revoked", "Granted")
     return row
 
 
@@ -212,7 +212,7 @@ def _pending(requester: Requester, given: Given) -> QualificationRequest:
             f"QualificationRequest {request_id} does not exist.",
         )
     if row.state != State.PENDING:
-        raise wrong_state("QualificationRequest", "Submitted")
+        raise wrong_state("QualificationRequest", row.state, "Submitted")
     return row
 
 

@@ -1,0 +1,259 @@
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+
+from hits.marketplace.models import Assignment as TheirAssignment
+from hits.marketplace.models import Bonus as TheirBonus
+from hits.marketplace.models import Message, Requester
+from hits.models import Account, Claim, Intent, Publication
+from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.ledger import settle_due
+from hits.pipeline.pay import (
+    bonus,
+    due_within,
+    pay_stranded,
+    payment_may_change,
+    settle_payments,
+    spending,
+)
+from hits.pipeline.publish import compensate
+from hits.pipeline.reconcile import reconcile
+from hits.pipeline.review import decide
+from hits.pipeline.workers import block, notify, unblock
+from tests import making, selling
+from tests.marketplace import world
+
+pytestmark = pytest.mark.usefixtures("requester")
+
+
+@pytest.fixture
+def publication() -> Publication:
+    return selling.sell(selling.study(), pages=3)
+
+
+@pytest.fixture
+def claim(publication: Publication) -> Claim:
+    """A page handed over and confirmed."""
+    done = selling.do_page(selling.live_hit(publication))
+    reconcile(publication)
+    return Claim.objects.select_related("hit__publication", "assignment").get(pk=done.pk)
+
+
+def decision(claim: Claim, payment: str, reason: str = "As seen.") -> None:
+    assert claim.assignment is not None
+    decide(
+        assignment=claim.assignment,
+        by=claim.hit.publication.created_by,
+        use="used",
+        payment=payment,
+        reason=reason,
+    )
+
+
+def paid_there() -> str:
+    return str(TheirAssignment.objects.exclude(submitted_at=None).get().status).lower()
+
+
+def test_an_approved_page_is_approved_there_once(claim: Claim) -> None:
+    decision(claim, "approved")
+    assert settle_payments() == 1
+    assert settle_payments() == 0
+    settle_due()
+    claim.refresh_from_db()
+    assert (claim.theirs, paid_there()) == ("approved", "approved")
+    assert settle_payments() == 0
+
+
+def test_the_reason_of_a_refusal_is_what_the_worker_reads(claim: Claim) -> None:
+    decision(claim, "refused", "Every answer was the same.")
+    settle_payments()
+    settle_due()
+    assert paid_there() == "rejected"
+    there = TheirAssignment.objects.exclude(submitted_at=None).get()
+    assert there.feedback == "Every answer was the same."
+
+
+def test_what_is_not_decided_or_not_confirmed_is_not_paid(publication: Publication) -> None:
+    hit = selling.live_hit(publication)
+    unconfirmed = selling.claim(hit, selling.accept(hit))
+    page = selling.answer(unconfirmed)
+    type(page).objects.filter(pk=page.pk).update(payment="approved")
+    selling.do_page(selling.live_hit(publication))
+    reconcile(publication)
+    assert settle_payments() == 0
+
+
+def test_a_decision_rests_for_a_moment_before_it_is_told(
+    claim: Claim, settings: LazySettings
+) -> None:
+    settings.PAY_AFTER_SECONDS = 60
+    decision(claim, "approved")
+    assert settle_payments() == 0
+    decision(claim, "refused")
+    settings.PAY_AFTER_SECONDS = 0
+    settle_payments()
+    assert Intent.objects.get(claim=claim).action == "reject"
+
+
+def test_a_payment_that_was_told_cannot_be_changed(claim: Claim) -> None:
+    decision(claim, "approved")
+    assert payment_may_change(claim)
+    settle_payments()
+    assert not payment_may_change(claim)
+    with pytest.raises(Closed, match="cannot be changed"):
+        decision(claim, "refused")
+    settle_due()
+    claim.refresh_from_db()
+    with pytest.raises(Closed, match="cannot be changed"):
+        decision(claim, "refused")
+    assert claim.assignment is not None
+    decide(
+        assignment=claim.assignment,
+        by=claim.hit.publication.created_by,
+        use="not_used",
+        payment="approved",
+        reason="Paid, and not used.",
+    )
+
+
+def test_a_rejection_can_be_turned_for_thirty_days(claim: Claim) -> None:
+    decision(claim, "refused")
+    settle_payments()
+    settle_due()
+    claim.refresh_from_db()
+    assert payment_may_change(claim)
+    decision(claim, "approved", "On second thoughts.")
+    settle_payments()
+    settle_due()
+    claim.refresh_from_db()
+    assert (claim.theirs, paid_there()) == ("approved", "approved")
+    Claim.objects.update(theirs="rejected", submitted_there_at=timezone.now() - timedelta(days=31))
+    Intent.objects.all().delete()
+    claim.refresh_from_db()
+    assert not payment_may_change(claim)
+
+
+def test_a_bonus_waits_for_confirmation_and_is_paid_once(publication: Publication) -> None:
+    by = publication.created_by
+    hit = selling.live_hit(publication)
+    theirs = selling.accept(hit)
+    claim = selling.claim(hit, theirs)
+    first = bonus(claim=claim, amount=Decimal("0.50"), reason="Thank you.", by=by)
+    assert bonus(claim=claim, amount=Decimal("0.5"), reason=" Thank you. ", by=by) == first
+    settle_due()
+    assert not TheirBonus.objects.exists()
+    selling.hand_over(theirs)
+    reconcile(publication)
+    settle_due()
+    settle_due()
+    assert TheirBonus.objects.get().amount == Decimal("0.50")
+    other = bonus(claim=claim, amount=Decimal("0.50"), reason="For the next page.", by=by)
+    assert other != first
+    assert first.amount == Decimal("0.60")
+
+
+def test_a_bonus_of_nothing_is_refused(claim: Claim) -> None:
+    for amount in (Decimal(0), Decimal("-1"), Decimal("0.005")):
+        with pytest.raises(Refused):
+            bonus(claim=claim, amount=amount, reason="x", by=claim.hit.publication.created_by)
+
+
+def test_work_that_reached_only_the_marketplace_can_be_paid(publication: Publication) -> None:
+    selling.hand_over(selling.accept(selling.live_hit(publication)))
+    reconcile(publication)
+    claim = Claim.objects.get()
+    pay_stranded(claim=claim, by=publication.created_by)
+    pay_stranded(claim=claim, by=publication.created_by)
+    settle_due()
+    claim.refresh_from_db()
+    assert claim.theirs == "approved"
+    with pytest.raises(Closed):
+        pay_stranded(claim=claim, by=publication.created_by)
+
+
+def test_a_page_with_answers_is_paid_by_review_alone(claim: Claim) -> None:
+    with pytest.raises(Refused, match="review"):
+        pay_stranded(claim=claim, by=claim.hit.publication.created_by)
+
+
+def test_a_compensation_is_approved_as_soon_as_it_is_confirmed(publication: Publication) -> None:
+    hit = selling.live_hit(publication)
+    theirs = selling.accept(hit)
+    stranded = selling.claim(hit, theirs)
+    selling.answer(stranded)
+    stranded = Claim.objects.get(pk=stranded.pk)
+    made = compensate(claim=stranded, by=publication.created_by)
+    selling.run_jobs()
+    selling.hand_over(selling.accept(made.hits.get(), theirs.worker))
+    reconcile(made)
+    settle_payments()
+    settle_due()
+    assert Claim.objects.get(hit__publication=made).theirs == "approved"
+
+
+def test_work_about_to_be_approved_by_itself_is_found(claim: Claim) -> None:
+    study = claim.hit.publication.study
+    assert not due_within(study).exists()
+    assert list(due_within(study, timedelta(days=4))) == [claim]
+    Claim.objects.update(auto_approval_at=timezone.now() + timedelta(hours=47))
+    assert list(due_within(study)) == [claim]
+
+
+def test_the_money_of_a_publication_agrees_with_the_marketplace(claim: Claim) -> None:
+    publication = claim.hit.publication
+    by = publication.created_by
+    spent = spending(publication)
+    assert (spent.paid, spent.owed, spent.offered) == (
+        Decimal(0),
+        Decimal("0.78"),
+        Decimal("1.56"),
+    )
+    bonus(claim=claim, amount=Decimal("0.01"), reason="A cent.", by=by)
+    decision(claim, "approved")
+    settle_payments()
+    settle_due()
+    spent = spending(publication)
+    assert (spent.paid, spent.bonuses, spent.owed) == (
+        Decimal("0.78"),
+        Decimal("0.02"),
+        Decimal(0),
+    )
+    account = Requester.objects.get()
+    assert spent.paid + spent.bonuses == Decimal("1000.00") - account.balance
+    assert account.held == spent.offered
+
+
+def test_a_worker_is_blocked_and_written_to(claim: Claim) -> None:
+    publication = claim.hit.publication
+    by = publication.created_by
+    decision(claim, "approved")
+    settle_payments()
+    block(account=claim.account, reason="Answers at random.", by=by)
+    settle_due()
+    worker = TheirAssignment.objects.exclude(submitted_at=None).get().worker
+    with pytest.raises(Exception, match="does not take work"):
+        selling.accept(selling.live_hit(publication), worker)
+    unblock(account=claim.account, reason="A mistake.", by=by)
+    notify(
+        publication=publication,
+        accounts=[claim.account],
+        subject="Welcome back",
+        text="There is more.",
+        by=by,
+    )
+    settle_due()
+    selling.accept(selling.live_hit(publication), worker)
+    assert Message.objects.get().subject == "Welcome back"
+
+
+def test_messages_go_out_in_batches_of_a_hundred(publication: Publication) -> None:
+    accounts = [selling.account_of(world.worker()) for _ in range(101)]
+    by = publication.created_by
+    made = notify(publication=publication, accounts=accounts, subject="a", text="b", by=by)
+    assert [len(intent.request["WorkerIds"]) for intent in made] == [100, 1]
+    stranger: Account = making.rater(publication.study)
+    with pytest.raises(Refused, match="this marketplace"):
+        notify(publication=publication, accounts=[stranger], subject="a", text="b", by=by)
