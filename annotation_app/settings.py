@@ -206,6 +206,9 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
+        "ClaimState": "hits.models.publication.ClaimState",
+        "IntentState": "hits.models.ledger.Intent.State",
+        "PublicationState": "hits.models.publication.Publication.State",
         "AssignmentState": "hits.models.work.Assignment.State",
         "JobState": "hits.models.job.Job.State",
         "PlaceState": "hits.models.work.Slot.State",

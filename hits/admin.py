@@ -239,6 +239,41 @@ class DecisionAdmin(LookOnly):
     list_select_related = ("assignment__study", "by")
 
 
+@admin.register(models.Publication)
+class PublicationAdmin(LookOnly):
+    list_display = ("study", "channel", "state", "reward", "hit_type_id", "created_at")
+    list_filter = ("state", "channel", "study")
+    search_fields = ("=hit_type_id", "study__slug")
+    list_select_related = ("study",)
+
+
+@admin.register(models.Hit)
+class HitAdmin(LookOnly):
+    list_display = ("key", "hit_id", "publication", "state", "created_at", "expires_at")
+    list_filter = ("state", "publication__channel", "publication__study")
+    search_fields = ("=hit_id", "=key")
+    list_select_related = ("publication__study",)
+
+
+@admin.register(models.Claim)
+class ClaimAdmin(LookOnly):
+    list_display = (
+        "ref", "hit", "account", "theirs", "opened_at", "handed_over_at", "confirmed_at",
+        "auto_approval_at",
+    )  # fmt: skip
+    list_filter = ("theirs", "hit__publication__channel", "hit__publication__study")
+    search_fields = ("=ref", "=account__external_id", "=hit__hit_id")
+    list_select_related = ("hit", "account")
+
+
+@admin.register(models.Qualification)
+class QualificationAdmin(LookOnly):
+    list_display = ("name", "channel", "type_id", "study")
+    list_filter = ("channel",)
+    search_fields = ("name", "=type_id")
+    list_select_related = ("study",)
+
+
 @admin.register(models.Intent)
 class IntentAdmin(LookOnly):
     list_display = ("token", "channel", "action", "amount", "state", "meant_at", "settled_at")

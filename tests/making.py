@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from django.conf import settings
+from django.utils import timezone
 from PIL import Image as Picture
 
 from hits.channels.contract import Terms
@@ -16,10 +17,14 @@ from hits.models import (
     Assignment,
     Blob,
     Caption,
+    Claim,
+    ClaimState,
     Corpus,
     Hit,
     Image,
+    Intent,
     Membership,
+    Person,
     Publication,
     Role,
     Study,
@@ -183,16 +188,105 @@ TERMS = Terms(
 )
 
 
-def hit(of: Study, publication: Publication | None = None, channel: str = "local") -> Hit:
-    """A HIT that is live at a marketplace."""
-    publication = publication or Publication.objects.create(
+def publication(
+    of: Study, *, channel: str = "local", hits: int = 0, **values: object
+) -> Publication:
+    """As the pipeline would have left it, with no marketplace asked."""
+    made = Publication.objects.create(
         study=of,
         channel=channel,
         terms=TERMS.as_json(),
-        reward=TERMS.reward,
-        hit_type_id="TYPE",
+        hit_type_id=f"TYPE{next(_numbers)}",
         created_by=of.corpus.owner,
+        **{"reward": Decimal("0.65"), **values},
     )
+    for _ in range(hits):
+        hit(made)
+    return made
+
+
+def hit(of: Publication, state: str = "live") -> Hit:
     return Hit.objects.create(
-        publication=publication, hit_id=f"HIT{next(_numbers)}", state=Hit.State.LIVE
+        publication=of,
+        state=state,
+        hit_id="" if state == "meant" else f"HIT{next(_numbers)}",
+        expires_at=timezone.now() + timedelta(days=7),
+    )
+
+
+def offered(of: Study, channel: str = "local") -> Hit:
+    """A HIT that is live at a marketplace, of a publication of its own."""
+    return hit(publication(of, channel=channel))
+
+
+def worker(channel: str = "local") -> Account:
+    return Account.objects.create(
+        person=Person.objects.create(), channel=channel, external_id=f"A{next(_numbers):05d}"
+    )
+
+
+THEIRS = {
+    ClaimState.CONFIRMED: "submitted",
+    ClaimState.NO_ANSWERS: "submitted",
+    ClaimState.PAID: "approved",
+    ClaimState.REFUSED: "rejected",
+}
+UNANSWERED = {ClaimState.ACCEPTED, ClaimState.LEFT, ClaimState.NO_ANSWERS}
+ENDED = {ClaimState.LEFT, ClaimState.NOT_HANDED_OVER, *THEIRS}
+
+
+def claim(
+    of: Publication,
+    state: str = ClaimState.CONFIRMED,
+    *,
+    account: Account | None = None,
+    approves_in: timedelta = timedelta(days=3),
+    page: Assignment | None = None,
+) -> Claim:
+    """A worker's claim on a HIT of its own that has come this far."""
+    account = account or (page.account if page else worker(of.channel))
+    now = timezone.now()
+    theirs = THEIRS.get(ClaimState(state), "")
+    if page is None and state != ClaimState.NO_ANSWERS:
+        page = _page_without_questions(of, account, ClaimState(state))
+    return Claim.objects.create(
+        hit=hit(of, "ended" if state in ENDED else "live"),
+        ref=f"ASSIGNMENT{next(_numbers)}",
+        account=account,
+        assignment=page,
+        reserves=True,
+        handed_over_at=now if state == ClaimState.HANDED_OVER or theirs else None,
+        confirmed_at=now if theirs else None,
+        theirs=theirs,
+        submitted_there_at=now if theirs else None,
+        auto_approval_at=now + approves_in if theirs else None,
+    )
+
+
+def _page_without_questions(of: Publication, account: Account, state: ClaimState) -> Assignment:
+    assert of.study.version is not None
+    is_submitted = state not in UNANSWERED
+    ending = "expired" if state == ClaimState.LEFT else "open"
+    return Assignment.objects.create(
+        study=of.study,
+        version=of.study.version,
+        account=account,
+        person=account.person,
+        state="submitted" if is_submitted else ending,
+        submitted_at=timezone.now() if is_submitted else None,
+        use="not_used" if state == ClaimState.NOT_HANDED_OVER else "pending",
+        seed=0,
+        lease_until=timezone.now() + timedelta(hours=1),
+    )
+
+
+def settled(of: Publication, action: str, **values: object) -> Intent:
+    """A call that the marketplace has done."""
+    return Intent.objects.create(
+        token=f"settled-{next(_numbers)}",
+        channel=of.channel,
+        action=action,
+        publication=of,
+        request={},
+        **{"state": "done", "settled_at": timezone.now(), **values},
     )

@@ -17,9 +17,10 @@ from hits.api.review_serializers import (
     EvidenceSerializer,
     QueuedSerializer,
 )
-from hits.models import Account, Assignment, Decision, Role, Study, User
+from hits.models import Account, Assignment, Claim, Decision, Role, Study, User
 from hits.pipeline import evidence, review
 from hits.pipeline.errors import NotAllowed
+from hits.pipeline.pay import payment_there
 
 REVIEWING = (Role.REVIEWER, Role.RESEARCHER)
 
@@ -48,7 +49,8 @@ class ReviewQueue(mixins.ListModelMixin, Listing):
 
     def get_queryset(self) -> QuerySet[Assignment]:
         study = study_of(self.request, self.kwargs["slug"], *REVIEWING)
-        return review.queue(study).exclude(person_id=_person_of(user_of(self.request)))
+        waiting = review.queue(study).exclude(person_id=_person_of(user_of(self.request)))
+        return waiting.select_related("claim")
 
     @extend_schema(operation_id="studies_review_list")
     def get(self, request: Request, slug: str) -> Response:
@@ -79,12 +81,14 @@ class ReviewDecide(APIView):
 
 
 def _evidence(assignment: Assignment) -> dict[str, object]:
+    claim = Claim.objects.filter(assignment=assignment).select_related("hit__publication").first()
     gathered = {
         "page": assignment,
         "person": evidence.track_record(assignment),
         "answers": evidence.answers_of(assignment),
         "decisions": evidence.decisions_on(assignment).select_related("assignment"),
         "last_decision": review.last_decision(assignment),
+        "payment_there": payment_there(claim) if claim is not None and claim.theirs else "",
     }
     return dict(EvidenceSerializer(gathered).data)
 

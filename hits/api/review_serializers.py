@@ -10,12 +10,18 @@ class QueuedSerializer(serializers.ModelSerializer[Assignment]):
     """A page in the queue. The person is a number here, never a name."""
 
     person = serializers.IntegerField(source="person_id", read_only=True)
+    auto_approval_at = serializers.DateTimeField(
+        source="claim.auto_approval_at",
+        read_only=True,
+        default=None,
+        help_text="When a marketplace approves the page by itself.",
+    )
 
     class Meta:
         model = Assignment
         fields = [
             "key", "person", "submitted_at", "is_late", "golds_shown", "golds_failed", "use",
-            "payment",
+            "payment", "auto_approval_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -66,6 +72,9 @@ class EvidenceSerializer(serializers.Serializer[Any]):
     answers = AnsweredSerializer(many=True)
     decisions = DecisionSerializer(many=True)
     last_decision = serializers.IntegerField(allow_null=True)
+    payment_there = serializers.CharField(
+        help_text="What a marketplace has done about payment that cannot be changed any more."
+    )
 
 
 class DecideSerializer(serializers.Serializer[Any]):

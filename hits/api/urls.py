@@ -2,6 +2,8 @@ from django.urls import path
 
 from hits.api import (
     account,
+    channels,
+    claims,
     corpora,
     errors,
     jobs,
@@ -17,6 +19,8 @@ from hits.api import (
 study = "studies/<slug:slug>/"
 assignment = "assignments/<uuid:key>/"
 corpus = "corpora/<slug:slug>/"
+publication = "publications/<int:pk>/"
+claim = "claims/<int:pk>/"
 
 urlpatterns = [
     path("schema/", schema.Schema.as_view()),
@@ -46,6 +50,26 @@ urlpatterns = [
     path(study + "members/<int:pk>/", members.MemberView.as_view()),
     path(study + "invitations/", members.InvitationList.as_view()),
     path(study + "invitations/<int:pk>/", members.InvitationView.as_view()),
+    path(study + "channels/", channels.ChannelList.as_view()),
+    path(study + "channels/<slug:channel>/estimate/", channels.EstimateView.as_view()),
+    path(study + "publications/", channels.PublicationList.as_view()),
+    path(publication, channels.PublicationView.as_view()),
+    path(publication + "state/", channels.PublicationState.as_view()),
+    path(publication + "top-up/", channels.PublicationTopUp.as_view()),
+    path(publication + "reconcile/", channels.PublicationReconcile.as_view()),
+    path(publication + "resume/", channels.PublicationResume.as_view()),
+    path(publication + "notify/", channels.PublicationNotify.as_view()),
+    path(publication + "claims/", channels.ClaimList.as_view()),
+    path(publication + "ledger/", channels.Ledger.as_view()),
+    path(claim, claims.ClaimView.as_view()),
+    path(claim + "bonus/", claims.ClaimBonus.as_view()),
+    path(claim + "pay/", claims.ClaimPay.as_view()),
+    path(claim + "compensate/", claims.ClaimCompensate.as_view()),
+    path(claim + "notify/", claims.ClaimNotify.as_view()),
+    path(claim + "block/", claims.ClaimBlock.as_view()),
+    path(claim + "unblock/", claims.ClaimUnblock.as_view()),
+    path(claim + "exclude/", claims.ClaimExclude.as_view()),
+    path(claim + "readmit/", claims.ClaimReadmit.as_view()),
     path("work/", work.WorkList.as_view()),
     path(study + "consent/", work.ConsentView.as_view()),
     path(study + "next/", work.NextPage.as_view()),

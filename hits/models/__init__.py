@@ -4,7 +4,7 @@ from hits.models.job import Job
 from hits.models.ledger import Intent
 from hits.models.machines import Candidate, Machine, Proposal
 from hits.models.people import Account, Invitation, Membership, Person, Role, User
-from hits.models.publication import Claim, Hit, Publication, Qualification
+from hits.models.publication import Claim, ClaimState, Hit, Publication, Qualification
 from hits.models.release import Release, ReleaseFile
 from hits.models.study import (
     Consent,
@@ -24,6 +24,7 @@ __all__ = [
     "Candidate",
     "Caption",
     "Claim",
+    "ClaimState",
     "Consent",
     "Corpus",
     "Decision",

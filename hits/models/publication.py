@@ -2,9 +2,10 @@ import uuid
 from datetime import datetime, timedelta
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, Count, F, Q, Value, When
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Now
+from django.utils import timezone
 
 from hits.models.people import Account, User
 from hits.models.study import Study
@@ -96,6 +97,56 @@ class Hit(models.Model):
         return self.hit_id or f"HIT {self.key}"
 
 
+# Work that approves itself within this time is warned about.
+SOON = timedelta(hours=48)
+
+
+class ClaimState(models.TextChoices):
+    """How far a claim has come, as its requester sees it."""
+
+    ACCEPTED = "accepted", "accepted"
+    LEFT = "left", "left without submitting"
+    SAVED = "saved", "saved here"
+    HANDED_OVER = "handed_over", "handed over"
+    NOT_HANDED_OVER = "not_handed_over", "not handed over"
+    CONFIRMED = "confirmed", "confirmed"
+    NO_ANSWERS = "no_answers", "confirmed there, no answers here"
+    PAID = "paid", "paid"
+    REFUSED = "refused", "refused"
+
+
+def _how_far() -> Case:
+    """Answers that the marketplace will not confirm any more have been set aside as not used."""
+    saved = Q(assignment__state="submitted")
+    ended = Q(hit__state__in=[Hit.State.ENDED, Hit.State.DELETED])
+    return Case(
+        When(theirs="approved", then=Value(ClaimState.PAID)),
+        When(theirs="rejected", then=Value(ClaimState.REFUSED)),
+        When(saved, theirs="submitted", then=Value(ClaimState.CONFIRMED)),
+        When(theirs="submitted", then=Value(ClaimState.NO_ANSWERS)),
+        When(saved, assignment__use="not_used", then=Value(ClaimState.NOT_HANDED_OVER)),
+        When(saved, handed_over_at__isnull=False, then=Value(ClaimState.HANDED_OVER)),
+        When(saved, then=Value(ClaimState.SAVED)),
+        When(assignment__state__in=["returned", "expired"], then=Value(ClaimState.LEFT)),
+        When(ended, assignment__isnull=True, then=Value(ClaimState.LEFT)),
+        default=Value(ClaimState.ACCEPTED),
+        output_field=models.CharField(),
+    )
+
+
+class ClaimQuerySet(models.QuerySet["Claim"]):
+    def with_state(self) -> "ClaimQuerySet":
+        return self.annotate(how_far=_how_far())
+
+    def in_state(self, state: str) -> "ClaimQuerySet":
+        return self.annotate(how_far=_how_far()).filter(how_far=state)
+
+    def count_by_state(self) -> dict[str, int]:
+        states = self.order_by().annotate(how_far=_how_far()).values_list("how_far")
+        counted = dict(states.annotate(Count("pk")))
+        return {state: counted.get(state, 0) for state in ClaimState.values}
+
+
 class Claim(models.Model):
     """A worker who says to have accepted a HIT: what was saved here, handed over, confirmed there.
 
@@ -125,6 +176,8 @@ class Claim(models.Model):
     submitted_there_at = models.DateTimeField(null=True)
     auto_approval_at = models.DateTimeField(null=True)
 
+    objects = ClaimQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["hit", "ref", "account"], name="claim_once"),
@@ -145,6 +198,16 @@ class Claim(models.Model):
 
     def __str__(self) -> str:
         return f"{self.account} at {self.hit}"
+
+    @property
+    def approves_soon(self) -> bool:
+        waits = self.theirs == self.Theirs.SUBMITTED and self.auto_approval_at is not None
+        return waits and self.auto_approval_at < timezone.now() + SOON  # type: ignore[operator]
+
+    @property
+    def state(self) -> ClaimState:
+        """Of claims that were asked for with_state()."""
+        return ClaimState(self.__dict__["how_far"])
 
 
 class Qualification(models.Model):

@@ -65,13 +65,13 @@ def intend(
 def drafted(*, channel: str, order: Order, token: str, **values: Any) -> Intent:
     """A call to be written down together with others."""
     try:
-        request = _opened(channel).write(order)
+        request = opened(channel).write(order)
     except Refusal as refusal:
         raise Refused(str(refusal)) from None
     return Intent(channel=channel, token=token, action=order.action, request=request, **values)
 
 
-def _opened(name: str) -> Channel:
+def opened(name: str) -> Channel:
     try:
         return channel(name)
     except NoSuchChannel as unknown:
@@ -139,7 +139,7 @@ def _make(intent: Intent, attempt: int) -> None:
 
 
 def _outcome(intent: Intent) -> Outcome:
-    asked = _opened(intent.channel)
+    asked = opened(intent.channel)
     call = Call(action=intent.action, token=intent.token, request=intent.request)
     if intent.attempts > 1 and not _token_holds(asked, intent):
         found = asked.look_up(call)

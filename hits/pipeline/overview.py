@@ -204,7 +204,8 @@ def _attention(study: Study, progress: Progress, pages: Pages, results: Results)
 
 
 def _why_quiet(study: Study, pages: Pages) -> list[Attention]:
-    if not study.memberships.filter(role="rater").exists():
+    is_published = study.publications.filter(state="open").exists()
+    if not is_published and not study.memberships.filter(role="rater").exists():
         return [Attention("No rater has joined yet.", "warn", "people", "Invite raters")]
     since = pages.last_drawn or study.opened_at
     if since is None or timezone.now() - since < QUIET_AFTER:

@@ -10,8 +10,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
+from hits.channels.configured import NoSuchChannel
 from hits.channels.configured import channel as channel_named
-from hits.channels.contract import Approve, Bonus, Reject, Terms
+from hits.channels.contract import Approve, Bonus, Cost, Reject, Terms
 from hits.models import Assignment, Claim, Decision, Hit, Intent, Publication, Study, User
 from hits.pipeline import ledger
 from hits.pipeline.errors import Closed, Refused
@@ -28,6 +29,10 @@ class Spending:
     bonuses: Decimal
     owed: Decimal
     offered: Decimal
+
+    @property
+    def promised(self) -> Decimal:
+        return self.owed + self.offered
 
     @property
     def total(self) -> Decimal:
@@ -86,7 +91,6 @@ def _approve(claim: Claim, by: User | None) -> Intent | None:
     overturns = claim.theirs == Theirs.REJECTED
     if overturns and timezone.now() > _last_moment(claim):
         return None
-    cost = _page_cost(publication)
     return ledger.intend(
         channel=publication.channel,
         order=Approve(claim.ref, overturns=overturns),
@@ -94,7 +98,7 @@ def _approve(claim: Claim, by: User | None) -> Intent | None:
         publication=publication,
         hit=claim.hit,
         claim=claim,
-        amount=cost,
+        amount=page_cost(publication).page,
         by=by,
     )
 
@@ -123,17 +127,19 @@ def _is_settled(claim: Claim) -> bool:
     ).exists()
 
 
-def _page_cost(publication: Publication) -> Decimal:
+def page_cost(publication: Publication) -> Cost:
+    """Of one page; without a fee where the channel is not configured any more."""
     terms = Terms.from_json(publication.terms)
-    cost = channel_named(publication.channel).cost(
-        pages=1, reward=publication.reward, requirements=terms.requirements
-    )
-    return cost.page
+    try:
+        channel = channel_named(publication.channel)
+    except NoSuchChannel:
+        return Cost(pages=1, reward=publication.reward, fee=Decimal(0))
+    return channel.cost(pages=1, reward=publication.reward, requirements=terms.requirements)
 
 
 def _last_moment(claim: Claim) -> datetime:
     """Until when a rejection can be overturned."""
-    time = channel_named(claim.hit.publication.channel).capabilities.unreject or timedelta(0)
+    time = ledger.opened(claim.hit.publication.channel).capabilities.unreject or timedelta(0)
     assert claim.submitted_there_at is not None
     return claim.submitted_there_at + time
 
@@ -142,7 +148,7 @@ def bonus(*, claim: Claim, amount: Decimal, reason: str, by: User) -> Intent:
     """A bonus for a page. It waits until the page is confirmed; the same amount for the same
     reason is the same bonus."""
     publication = claim.hit.publication
-    channel = channel_named(publication.channel)
+    channel = ledger.opened(publication.channel)
     if not channel.capabilities.bonus:
         raise Refused("There are no bonuses on this channel.")
     if amount <= 0:
@@ -181,6 +187,16 @@ def payment_may_change(claim: Claim) -> bool:
     return claim.theirs != Theirs.REJECTED or timezone.now() <= _last_moment(claim)
 
 
+def payment_there(claim: Claim) -> str:
+    """What the marketplace has done, or was told to do, where that cannot be changed any more."""
+    if payment_may_change(claim):
+        return ""
+    told = claim.intents.filter(action="approve").exclude(state=Intent.State.REFUSED)
+    if claim.theirs == Theirs.APPROVED or told.exists():
+        return Assignment.Payment.APPROVED
+    return Assignment.Payment.REFUSED
+
+
 def due_within(study: Study, time: timedelta = timedelta(hours=48)) -> QuerySet[Claim]:
     """Confirmed work that the marketplace will approve by itself within this time."""
     return Claim.objects.filter(
@@ -191,7 +207,7 @@ def due_within(study: Study, time: timedelta = timedelta(hours=48)) -> QuerySet[
 
 
 def spending(publication: Publication) -> Spending:
-    page = _page_cost(publication)
+    page = page_cost(publication).page
     claims = Claim.objects.filter(hit__publication=publication)
     bonuses = publication.intents.filter(action="bonus", state__in=SUCCEEDED)
     offered = publication.hits.filter(state__in=[Hit.State.MEANT, Hit.State.LIVE])

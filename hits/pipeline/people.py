@@ -78,6 +78,29 @@ def withdraw(*, study: Study, account: Account) -> None:
         close(page, Assignment.State.RETURNED)
 
 
+@transaction.atomic
+def exclude(*, study: Study, account: Account, reason: str) -> None:
+    """No more units of this study; what the person did stays."""
+    if not reason.strip():
+        raise Refused("Write down why.")
+    _lock_person(account)
+    participation, _ = Participation.objects.get_or_create(study=study, person_id=account.person_id)
+    Participation.objects.filter(pk=participation.pk).update(excluded_reason=reason.strip())
+
+
+@transaction.atomic
+def readmit(*, study: Study, account: Account) -> None:
+    _lock_person(account)
+    theirs = Participation.objects.filter(study=study, person_id=account.person_id)
+    theirs.update(excluded_reason="")
+
+
+def excluded_because(study: Study, account: Account) -> str:
+    """Why somebody is excluded from a study; empty where they are not."""
+    theirs = Participation.objects.filter(study=study, person_id=account.person_id)
+    return theirs.values_list("excluded_reason", flat=True).first() or ""
+
+
 def _lock_person(account: Account) -> None:
     """Whatever changes where a person stands locks the person first, and alone."""
     person = Person.objects.select_for_update(no_key=True).get(pk=account.person_id)

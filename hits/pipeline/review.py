@@ -6,7 +6,7 @@ from django.db.models import F, QuerySet
 from hits.models import Account, Assignment, Claim, Decision, Study, User
 from hits.pipeline import places
 from hits.pipeline.errors import Closed, NotAllowed, Refused, Stale
-from hits.pipeline.pay import payment_may_change
+from hits.pipeline.pay import payment_there
 
 
 def queue(study: Study) -> QuerySet[Assignment]:
@@ -60,8 +60,8 @@ def _refuse_against_marketplace(assignment: Assignment, payment: str) -> None:
         return
     if not claim.theirs:
         raise Closed("The marketplace has not confirmed this page, so it cannot be decided on.")
-    agrees = {"approved": "approved", "refused": "rejected"}.get(payment) == claim.theirs
-    if payment != assignment.payment and not agrees and not payment_may_change(claim):
+    settled = payment_there(claim)
+    if settled and payment not in {settled, assignment.payment}:
         raise Closed("The marketplace was told to pay or refuse: that cannot be changed any more.")
 
 

@@ -2,10 +2,11 @@
 
 import secrets
 from collections.abc import Sequence
+from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.db.models import Q
 
-from hits.channels.configured import channel as channel_named
 from hits.channels.contract import Block, Notify, Unblock
 from hits.models import Account, Intent, Publication, User
 from hits.pipeline import jobs, ledger
@@ -15,25 +16,32 @@ from hits.pipeline.publish import QUEUE
 
 @transaction.atomic
 def notify(
-    *, publication: Publication, accounts: Sequence[Account], subject: str, text: str, by: User
+    *,
+    publication: Publication,
+    accounts: Sequence[Account],
+    subject: str,
+    text: str,
+    by: User,
+    key: UUID | None = None,
 ) -> list[Intent]:
-    """Write to workers, so many at once as the marketplace takes."""
+    """Write to workers, so many at once as the marketplace takes; once for each key."""
     if not accounts:
         raise Refused("Say who is written to.")
     if any(account.channel != publication.channel for account in accounts):
         raise Refused("Only workers of this marketplace can be written to.")
-    at_once = channel_named(publication.channel).capabilities.most_notified
+    at_once = ledger.opened(publication.channel).capabilities.most_notified
     workers = sorted({account.external_id for account in accounts})
+    key = key or uuid4()
     batches = [workers[start : start + at_once] for start in range(0, len(workers), at_once)]
     intents = [
         ledger.intend(
             channel=publication.channel,
             order=Notify(tuple(batch), subject, text),
-            token=f"notify-{secrets.token_hex(16)}",
+            token=f"notify-{key.hex}-{number}",
             publication=publication,
             by=by,
         )
-        for batch in batches
+        for number, batch in enumerate(batches)
     ]
     jobs.ask_once(kind="settle", arguments={}, queue=QUEUE)
     return intents
@@ -48,12 +56,26 @@ def unblock(*, account: Account, reason: str, by: User) -> Intent:
     return _order(account, Unblock(account.external_id, reason), by)
 
 
+def is_blocked(account: Account) -> bool:
+    """By what the marketplace was last asked for."""
+    of_account = Q(token__startswith=_token(Block.action, account)) | Q(
+        token__startswith=_token(Unblock.action, account)
+    )
+    asked = Intent.objects.filter(of_account).exclude(state=Intent.State.REFUSED)
+    last = asked.order_by("-pk").first()
+    return last is not None and last.action == Block.action
+
+
+def _token(action: str, account: Account) -> str:
+    return f"{action}-{account.pk}-"
+
+
 @transaction.atomic
 def _order(account: Account, order: Block | Unblock, by: User) -> Intent:
     intent = ledger.intend(
         channel=account.channel,
         order=order,
-        token=f"{order.action}-{account.pk}-{secrets.token_hex(8)}",
+        token=_token(order.action, account) + secrets.token_hex(8),
         by=by,
     )
     jobs.ask_once(kind="settle", arguments={}, queue=QUEUE)

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Job, Role, Study
-from hits.pipeline import arrange, jobs, visible
+from hits.pipeline import arrange, follow, jobs, visible
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.evidence import reported
 from hits.pipeline.open import create_study, set_state
@@ -64,7 +64,10 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     overview = overview_of(found)
     context = study_context(request, found, "overview") | {
         "overview": overview,
-        "attention": [(each, _link(found, each.link)) for each in overview.attention],
+        "attention": [
+            (each, _link(found, each.link))
+            for each in [*follow.attention_in(found), *overview.attention]
+        ],
         "jobs": recent_jobs(found.jobs.all()),
     }
     if found.state == Study.State.DRAFT:

@@ -12,10 +12,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from hits.models import Account, Assignment, Study, User
+from hits.models import Account, Assignment, Claim, Role, Study, User
 from hits.pipeline import evidence, review
 from hits.pipeline.errors import PipelineError, Stale
+from hits.pipeline.follow import deadlines
 from hits.pipeline.overview import waiting_by_study
+from hits.pipeline.pay import payment_there
 from hits.views.access import REVIEWING, desks, desks_or_404, study_to_review, user_of
 
 LISTED = 50
@@ -113,13 +115,15 @@ def undo(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _take_back(request: HttpRequest, assignment: Assignment, step: dict[str, Any]) -> None:
+    """What a marketplace has paid or refused stays; the use is taken back all the same."""
     use, payment = step["before"]
+    settled = _settled(_claim(assignment))
     try:
         review.decide(
             assignment=assignment,
             by=user_of(request),
             use=use,
-            payment=payment,
+            payment=settled or payment,
             reason="The reviewer took the decision back.",
             seen=step["decision"],
         )
@@ -130,8 +134,13 @@ def _take_back(request: HttpRequest, assignment: Assignment, step: dict[str, Any
         else:
             text = "Somebody has decided on this page since; nothing was changed."
             messages.warning(request, text)
+    except PipelineError as refusal:
+        messages.warning(request, refusal.message)
     else:
-        messages.success(request, f"Taken back: the page is {_in_words(use, payment)} again.")
+        text = f"Taken back: the page is {_in_words(use, payment)} again."
+        if settled and settled != payment:
+            text = f"The use is taken back. The marketplace has {settled} the page: that stays."
+        messages.success(request, text)
 
 
 @login_required
@@ -157,7 +166,7 @@ def decided(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpResponse:
-    choices = _choices(assignment)
+    choices = _choices(assignment, _settled(_claim(assignment)))
     choice = next((each for each in choices if each.name == request.POST.get("decision")), None)
     reason = request.POST.get("reason", "").strip()
     error = _why_not(choice, reason)
@@ -192,7 +201,7 @@ def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpR
 def _why_not(choice: Choice | None, reason: str) -> str:
     if choice is None:
         return "Choose one of the decisions. Nothing was changed."
-    if choice.payment == Assignment.Payment.REFUSED and not reason:
+    if choice.name == "refuse" and not reason:
         return "To refuse payment, write down why. Nothing was changed."
     return ""
 
@@ -202,7 +211,9 @@ def _show(
 ) -> HttpResponse:
     user = user_of(request)
     answers = evidence.answers_of(assignment)
-    choices = _choices(assignment)
+    claim = _claim(assignment)
+    settled = _settled(claim)
+    choices = _choices(assignment, settled)
     proposal = _proposal(choices, assignment)
     queue = _queue_around(_queue_for(user, study), assignment)
     refusing = request.POST.get("decision") == "refuse"
@@ -226,23 +237,51 @@ def _show(
         "error": error,
         "refusing": refusing,
         "undoable": _undoable(request, study),
+        "claim": claim,
+        "settled": settled,
+        "may_decide": claim is None or bool(claim.theirs),
+        "may_refuse": not settled,
+        "may_contact": claim is not None
+        and Study.objects.of(user, Role.RESEARCHER).filter(pk=study.pk).exists(),
+        "soon": _soon(user, study, assignment),
     }
     return render(request, "review/page.html", desks(user) | context, status=422 if error else 200)
 
 
-def _choices(assignment: Assignment) -> list[Choice]:
+def _claim(assignment: Assignment) -> Claim | None:
+    """What a marketplace knows of the page; nothing where a rater of the house did it."""
+    claims = Claim.objects.filter(assignment=assignment)
+    return claims.select_related("hit__publication").first()
+
+
+def _settled(claim: Claim | None) -> str:
+    return payment_there(claim) if claim is not None and claim.theirs else ""
+
+
+def _soon(user: User, study: Study, shown: Assignment) -> dict[str, Any]:
+    """Waiting pages that approve themselves soon, and the first of them that is not shown."""
+    waiting = deadlines(study).filter(assignment__in=_queue_for(user, study).order_by())
+    first = waiting.exclude(assignment=shown).select_related("assignment").first()
+    return {"number": waiting.count(), "first": first.assignment} if first else {}
+
+
+def _choices(assignment: Assignment, settled: str) -> list[Choice]:
     # The rater may read it: how many golds a page has is not told.
     failed = assignment.golds_failed
     found = "Some answers were not as expected" if failed else "No answer was found to be wrong"
+    looked_at = f"{found}. Looked at by a reviewer: the judgments are used."
+    if settled:
+        unused = f"{found}. The judgments are not used."
+        return [
+            Choice("pay", "not_used", settled, "Do not use", "1", unused),
+            Choice("use", "used", settled, "Use", "2", looked_at),
+        ]
     return [
         Choice(
             "pay", "not_used", "approved", "Pay, do not use", "1",
             f"{found}. The work is paid; its judgments are not used.",
         ),
-        Choice(
-            "use", "used", "approved", "Pay and use", "2",
-            f"{found}. Looked at by a reviewer: the judgments are used.",
-        ),
+        Choice("use", "used", "approved", "Pay and use", "2", looked_at),
         Choice("refuse", "not_used", "refused", "Refuse payment, do not use", "3", ""),
     ]  # fmt: skip
 
@@ -255,7 +294,7 @@ def _proposal(choices: list[Choice], assignment: Assignment) -> Choice:
 def _queue_for(user: User, study: Study) -> QuerySet[Assignment]:
     """The queue without the reviewer's own pages."""
     own = Account.objects.filter(user=user).values("person")
-    return review.queue(study).exclude(person__in=own).select_related("study")
+    return review.queue(study).exclude(person__in=own).select_related("study", "claim")
 
 
 def _before_it(assignment: Assignment) -> Q:

@@ -1,8 +1,10 @@
 from django.urls import path
 
-from hits.views import corpora, releases, research, study_people, study_settings
+from hits.views import channels, claims, corpora, releases, research, study_people, study_settings
 
 STUDY = "research/studies/<slug:slug>/"
+PUBLICATION = f"{STUDY}publications/<int:pk>/"
+CLAIM = f"{STUDY}claims/<int:pk>/"
 CORPUS = "research/corpora/<slug:slug>/"
 
 urlpatterns = [
@@ -15,6 +17,20 @@ urlpatterns = [
     path(f"{STUDY}results.csv", research.results_table, name="study_results_table"),
     path(f"{STUDY}problems/", research.problems, name="study_problems"),
     path(f"{STUDY}settings/", study_settings.settings, name="study_settings"),
+    path(f"{STUDY}channels/", channels.channels, name="study_channels"),
+    path(f"{STUDY}channels/<slug:channel>/publish/", channels.publish, name="publish"),
+    path(PUBLICATION, channels.publication, name="publication"),
+    path(f"{PUBLICATION}state/", channels.state, name="publication_state"),
+    path(f"{PUBLICATION}top-up/", channels.top_up, name="publication_top_up"),
+    path(f"{PUBLICATION}reconcile/", channels.reconcile, name="publication_reconcile"),
+    path(f"{PUBLICATION}resume/", channels.resume, name="publication_resume"),
+    path(f"{PUBLICATION}claims/", claims.claims, name="publication_claims"),
+    path(f"{PUBLICATION}ledger/", claims.ledger, name="publication_ledger"),
+    path(f"{PUBLICATION}write/", claims.write, name="publication_write"),
+    path(CLAIM, claims.claim, name="claim"),
+    path(f"{CLAIM}pay/", claims.pay_stranded, name="claim_pay"),
+    path(f"{CLAIM}compensate/", claims.compensate, name="claim_compensate"),
+    path(f"{CLAIM}<slug:name>/", claims.act, name="claim_act"),
     path(f"{STUDY}people/", study_people.people, name="study_people"),
     path(f"{STUDY}people/<int:pk>/end/", study_people.end_membership, name="end_membership"),
     path(f"{STUDY}invitations/<int:pk>/end/", study_people.end_invitation, name="end_invitation"),

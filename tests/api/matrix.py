@@ -18,6 +18,7 @@ route                                                  method ano  str  rat  rev
 health/                                                GET    200  200  200  200  200  200  200
 favicon.ico                                            GET    302  302  302  302  302  302  302
 images/<sha256:sha256>                                 GET    200  200  200  200  200  200  200
+notifications/<slug:channel>/                          POST   403  403  403  403  403  403  403
 
 api/schema/                                            GET    200  200  200  200  200  200  200
 api/token/                                             POST   200  200  200  200  200  200  200
@@ -56,6 +57,28 @@ api/studies/<slug:slug>/members/<int:pk>/              DELETE 401  404  404  404
 api/studies/<slug:slug>/invitations/                   GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/invitations/                   POST   401  404  404  404  404  201  201
 api/studies/<slug:slug>/invitations/<int:pk>/          DELETE 401  404  404  404  404  204  204
+
+api/studies/<slug:slug>/channels/                      GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/channels/<slug:channel>/estimate/ GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/publications/                  GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/publications/                  POST   401  404  404  404  404  201  201
+api/publications/<int:pk>/                             GET    401  404  404  404  404  200  200
+api/publications/<int:pk>/state/                       POST   401  404  404  404  404  200  200
+api/publications/<int:pk>/top-up/                      POST   401  404  404  404  404  200  200
+api/publications/<int:pk>/reconcile/                   POST   401  404  404  404  404  202  202
+api/publications/<int:pk>/resume/                      POST   401  404  404  404  404  200  200
+api/publications/<int:pk>/notify/                      POST   401  404  404  404  404  200  200
+api/publications/<int:pk>/claims/                      GET    401  404  404  404  404  200  200
+api/publications/<int:pk>/ledger/                      GET    401  404  404  404  404  200  200
+api/claims/<int:pk>/                                   GET    401  404  404  404  404  200  200
+api/claims/<int:pk>/bonus/                             POST   401  404  404  404  404  201  201
+api/claims/<int:pk>/pay/                               POST   401  404  404  404  404  200  200
+api/claims/<int:pk>/compensate/                        POST   401  404  404  404  404  201  201
+api/claims/<int:pk>/notify/                            POST   401  404  404  404  404  200  200
+api/claims/<int:pk>/block/                             POST   401  404  404  404  404  204  204
+api/claims/<int:pk>/unblock/                           POST   401  404  404  404  404  204  204
+api/claims/<int:pk>/exclude/                           POST   401  404  404  404  404  204  204
+api/claims/<int:pk>/readmit/                           POST   401  404  404  404  404  204  204
 
 api/work/                                              GET    401  200  200  200  200  200  200
 api/studies/<slug:slug>/consent/                       GET    401  404  200  404  404  404  404
@@ -142,6 +165,23 @@ research/studies/<slug:slug>/results.csv               GET    log  404  404  404
 research/studies/<slug:slug>/problems/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/settings/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/settings/                 POST   log  404  404  404  404  200  200
+research/studies/<slug:slug>/channels/                 GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/channels/<slug:channel>/publish/ GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/channels/<slug:channel>/publish/ POST   log  404  404  404  404  422  422
+research/studies/<slug:slug>/publications/<int:pk>/    GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/publications/<int:pk>/state/ POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/publications/<int:pk>/top-up/ POST   log  404  404  404  404  422  422
+research/studies/<slug:slug>/publications/<int:pk>/reconcile/ POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/publications/<int:pk>/resume/ POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/publications/<int:pk>/claims/ GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/publications/<int:pk>/ledger/ GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/publications/<int:pk>/write/ GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/publications/<int:pk>/write/ POST   log  404  404  404  404  422  422
+research/studies/<slug:slug>/claims/<int:pk>/          GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/claims/<int:pk>/pay/      POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/claims/<int:pk>/compensate/ POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/claims/<int:pk>/<slug:name>/ GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/claims/<int:pk>/<slug:name>/ POST   log  404  404  404  404  422  422
 research/studies/<slug:slug>/people/                   GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/people/                   POST   log  404  404  404  404  200  200
 research/studies/<slug:slug>/people/<int:pk>/end/      POST   log  404  404  404  404  302  302
@@ -204,7 +244,7 @@ admin/axes/*/<path:object_id>/delete/                  GET    log  log  log  log
 admin/axes/*/<path:object_id>/delete/                  POST   log  log  log  log  log  log  403
 admin/axes/*/<path:object_id>/history/                 GET    log  log  log  log  log  log  403
 admin/axes/*/<path:object_id>/history/                 POST   log  log  log  log  log  log  403
-"""
+"""  # noqa: E501
 
 
 @dataclass(frozen=True)

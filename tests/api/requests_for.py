@@ -54,7 +54,8 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
         "other": world.other.slug,
         "key": _page(world, path).key,
         "sha256": world.corpus.images.earliest("pk").blob_id,
-        "name": "data.json",
+        "name": "bonus" if "claims/" in path else "data.json",
+        "channel": "local",
         "unknown": "nothing/here",
         "pk": _number(world, path),
         "token": world.invitation.token,
@@ -88,6 +89,10 @@ def _number(world: World, path: str) -> int:
         ("/members/", world.member),
         ("/people/", world.member),
         ("/invitations/", world.invitation),
+        ("publications/", world.publication),
+        ("/pay/", world.stranded_there),
+        ("/compensate/", world.stranded_here),
+        ("claims/", world.claim),
         ("releases/", world.release),
         ("jobs/", world.job),
     ]:
@@ -96,6 +101,7 @@ def _number(world: World, path: str) -> int:
     return 0
 
 
+MESSAGE = {"subject": "Your work", "text": "Thank you."}
 DRAFTS = {
     "api/studies/<slug:slug>/open/": ["POST"],
     "api/studies/<slug:slug>/proposals/": ["PUT"],
@@ -142,6 +148,22 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
             "reason": "Golds failed.",
         },
         ("api/studies/<slug:slug>/releases/", "POST"): {"name": "next"},
+        ("api/studies/<slug:slug>/publications/", "POST"): {
+            "channel": "local",
+            "title": "Pairs",
+            "description": "Pairs of an image and a caption.",
+            "reward": "0.65",
+            "minutes": 30,
+            "pages": 1,
+        },
+        ("api/publications/<int:pk>/state/", "POST"): {"state": "paused"},
+        ("api/publications/<int:pk>/top-up/", "POST"): {"pages": 1},
+        ("api/publications/<int:pk>/notify/", "POST"): MESSAGE,
+        ("api/claims/<int:pk>/notify/", "POST"): MESSAGE,
+        ("api/claims/<int:pk>/bonus/", "POST"): {"amount": "1.00", "reason": "Great care."},
+        ("api/claims/<int:pk>/block/", "POST"): {"reason": "Random answers."},
+        ("api/claims/<int:pk>/unblock/", "POST"): {"reason": "A mistake of ours."},
+        ("api/claims/<int:pk>/exclude/", "POST"): {"reason": "Random answers."},
         ("work/<uuid:key>/save", "POST"): {"revision": "0"},
         ("hit/<str:signed_key>/agree", "POST"): {"token": framed.token(world.hit)},
         ("hit/<str:signed_key>/save", "POST"): {"token": framed.token(world.hit), "revision": "0"},

@@ -10,6 +10,7 @@ from hits.models import (
     Corpus,
     Exclusion,
     Image,
+    Intent,
     Invitation,
     Membership,
     Proposal,
@@ -52,6 +53,11 @@ def _lists(world: World) -> list[tuple[str, str]]:
         ("researcher", f"{study}/decisions/"),
         ("researcher", f"{study}/judgments/"),
         ("researcher", f"{study}/releases/"),
+        ("researcher", f"{study}/channels/"),
+        ("researcher", f"{study}/publications/"),
+        ("researcher", f"/api/publications/{world.publication.pk}/"),
+        ("researcher", f"/api/publications/{world.publication.pk}/claims/"),
+        ("researcher", f"/api/publications/{world.publication.pk}/ledger/"),
         ("researcher", "/api/jobs/"),
         ("rater", "/api/work/"),
         ("rater", "/api/assignments/"),
@@ -63,10 +69,14 @@ def _counts(world: World) -> dict[str, int]:
     for name, address in _lists(world):
         client = world.api_client(name)
         with CaptureQueriesContext(connection) as queries:
-            response = client.get(address, {"page_size": 200} if "reviews" not in address else {})
+            response = client.get(address, {"page_size": 200} if _is_paged(address) else {})
         assert response.status_code == 200, (address, response.content)
         found[address] = len(queries)
     return found
+
+
+def _is_paged(address: str) -> bool:
+    return not address.endswith("/channels/") and "reviews" not in address
 
 
 def _grow(world: World) -> None:
@@ -85,6 +95,17 @@ def _grow(world: World) -> None:
             name="grown", number=number, last_decision_id=0, manifest={}, made_by=making.user()
         ).studies.add(study)
         _another_study(world, number, rater)
+        making.publication(study)
+        claim = making.claim(world.publication)
+        Intent.objects.create(
+            token=f"grown-{number}",
+            channel="local",
+            action="approve",
+            request={},
+            publication=world.publication,
+            claim=claim,
+            by=making.user(),
+        )
     _more_pages(world)
     study.proposals.set(Proposal.objects.filter(corpus=corpus))
     check_submitted()

@@ -15,6 +15,8 @@ from rest_framework.authtoken.models import Token
 from hits.models import (
     Assignment,
     Caption,
+    Claim,
+    ClaimState,
     Corpus,
     Exclusion,
     Hit,
@@ -23,6 +25,8 @@ from hits.models import (
     Invitation,
     Job,
     Membership,
+    Publication,
+    Qualification,
     Region,
     Release,
     ReleaseFile,
@@ -68,6 +72,10 @@ class World:
     member: Membership
     proposals: list[int]
     hit: Hit
+    publication: Publication
+    claim: Claim
+    stranded_there: Claim
+    stranded_here: Claim
     _sessions: dict[str, Client] = field(default_factory=dict)
 
     def log_in(self) -> None:
@@ -141,7 +149,20 @@ def make() -> World:
         member=Membership.objects.get(study=study, user=people["reviewer"]),
         proposals=proposals,
         hit=_accepted_hit(study),
+        **_published(study),
     )
+
+
+def _published(study: Study) -> dict[str, Any]:
+    """At a marketplace, with work that went well and work that is stranded."""
+    publication = making.publication(study, hits=1)
+    making.hit(publication, "meant")
+    return {
+        "publication": publication,
+        "claim": making.claim(publication, ClaimState.CONFIRMED),
+        "stranded_there": making.claim(publication, ClaimState.NO_ANSWERS),
+        "stranded_here": making.claim(publication, ClaimState.NOT_HANDED_OVER),
+    }
 
 
 def _start_sequences() -> None:
@@ -216,7 +237,7 @@ def _submitted_by(study: Study, user: User) -> Assignment:
 
 
 def _accepted_hit(study: Study) -> Hit:
-    hit = making.hit(study)
+    hit = making.offered(study)
     claims.agree(hit=hit, entry=framed.entry(hit))
     return hit
 
@@ -248,6 +269,7 @@ def _one_of_everything(corpus: Corpus) -> None:
     image = corpus.images.earliest("pk")
     box = {"x": 1, "y": 1, "width": 2, "height": 2, "area": 4}
     Region.objects.create(corpus=corpus, image=image, external_id="1", category="horse", **box)
+    Qualification.objects.create(channel="local", name="Took part")
     Intent.objects.create(token="1", channel="mturk", action="create", request={})
     address = {"username": "x", "ip_address": "127.0.0.1", "user_agent": "", "path_info": "/"}
     AccessAttempt.objects.create(failures_since_start=1, **address)

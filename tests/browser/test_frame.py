@@ -46,7 +46,7 @@ def _configured(settings: LazySettings, host: Host, live_server: LiveServer) -> 
 
 @pytest.fixture
 def hit() -> Hit:
-    return making.hit(making.study(settings={"justification": False}))
+    return making.offered(making.study(settings={"justification": False}))
 
 
 Contexts = Callable[..., BrowserContext]
@@ -227,7 +227,7 @@ def test_everything_works_without_script(host: Host, contexts: Contexts) -> None
     study = making.study(
         making.corpus(images=12), settings={"candidates_a_page": 4, "justification": False}
     )
-    hit = making.hit(study)
+    hit = making.offered(study)
     _, frame = show(contexts(java_script_enabled=False), host, accepted(hit))
     frame.get_by_role("button", name="I agree and start").click()
     frame.locator("#instructions > summary").click()
@@ -318,7 +318,7 @@ def test_no_page_in_the_frame_has_an_obstacle(
     host: Host, contexts: Contexts, width: int, scheme: str
 ) -> None:
     study = making.study(making.corpus(images=12), settings={"candidates_a_page": 4})
-    hit = making.hit(study)
+    hit = making.offered(study)
     context = contexts(width, 900, color_scheme=scheme)
     page, frame = show(context, host, previewed(hit))
     expect(frame.locator(".question").first).to_be_visible()
@@ -361,7 +361,7 @@ def test_one_study_with_two_hits_open_in_two_windows_has_two_pages(
     host: Host, hit: Hit, contexts: Contexts
 ) -> None:
     study: Study = hit.publication.study
-    other = making.hit(study, hit.publication)
+    other = making.hit(hit.publication)
     context = contexts()
     _, first = show(context, host, accepted(hit))
     start(first)

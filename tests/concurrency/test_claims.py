@@ -26,7 +26,7 @@ def study() -> Study:
 
 @pytest.fixture
 def hit(study: Study) -> Hit:
-    return making.hit(study)
+    return making.offered(study)
 
 
 def test_requests_of_one_claim_at_once_make_one_page(hit: Hit) -> None:
@@ -66,7 +66,7 @@ def test_one_worker_on_several_hits_at_once_is_one_person_with_a_page_for_each(
     study: Study, hit: Hit
 ) -> None:
     people = Person.objects.count()
-    hits = [making.hit(study, hit.publication) for _ in range(5)]
+    hits = [making.hit(hit.publication) for _ in range(5)]
     calls = [
         partial(claims.agree, hit=each, entry=entry(each, ref=f"REF{number}"))
         for number, each in enumerate(hits)
@@ -80,7 +80,7 @@ def test_one_worker_on_several_hits_at_once_is_one_person_with_a_page_for_each(
 
 def test_a_submission_and_a_take_over_at_once_leave_the_counts_right(study: Study) -> None:
     for number in range(8):
-        hit = making.hit(study)
+        hit = making.offered(study)
         first = claims.agree(hit=hit, entry=entry(hit, f"FIRST{number}", "REF"))
         assert first.assignment is not None
         Claim.objects.filter(pk=first.pk).update(seen_at=timezone.now() - timedelta(minutes=11))
@@ -99,7 +99,7 @@ def test_a_submission_and_a_take_over_at_once_leave_the_counts_right(study: Stud
 
 
 def test_a_rater_and_a_worker_who_are_one_person_never_share_a_unit(study: Study) -> None:
-    hit = making.hit(study)
+    hit = making.offered(study)
     rater = making.rater(study)
     link(account=account_at(channel="local", external_id="WORKER1"), same_as=rater)
     rater.refresh_from_db()

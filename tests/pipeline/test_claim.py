@@ -38,7 +38,7 @@ def study() -> Study:
 
 @pytest.fixture
 def hit(study: Study) -> Hit:
-    return making.hit(study)
+    return making.offered(study)
 
 
 def accept(hit: Hit, worker: str = "WORKER1", ref: str = "ASSIGNMENT1") -> Claim:
@@ -95,11 +95,11 @@ class TestThePageOfAClaim:
 
     def test_whoever_agreed_gets_the_page_of_the_next_hit_at_once(self, hit: Hit) -> None:
         accept(hit)
-        other = making.hit(hit.publication.study, hit.publication)
+        other = making.hit(hit.publication)
         assert claims.claim(hit=other, entry=entry(other, ref="ASSIGNMENT2")).assignment
 
     def test_one_account_has_a_page_for_each_of_its_hits(self, study: Study, hit: Hit) -> None:
-        other = making.hit(study, hit.publication)
+        other = making.hit(hit.publication)
         first, second = accept(hit), accept(other, ref="ASSIGNMENT2")
         assert first.account == second.account
         assert first.assignment != second.assignment
@@ -138,7 +138,7 @@ class TestSomebodyForWhomNothingIsLeft:
         self, study: Study, hit: Hit
     ) -> None:
         Unit.objects.filter(study=study, gold__isnull=False).update(excluded=True)
-        other = making.hit(study, hit.publication)
+        other = making.hit(hit.publication)
         accept(hit)
         claim = accept(hit, "WORKER2", "ASSIGNMENT2")
         assert claim.assignment is not None
@@ -163,7 +163,7 @@ class TestSomebodyForWhomNothingIsLeft:
         self, study: Study, hit: Hit, state: str
     ) -> None:
         Study.objects.filter(pk=study.pk).update(state=state)
-        assert "candidate" not in pools(accept(making.hit(Study.objects.get(pk=study.pk))))
+        assert "candidate" not in pools(accept(making.offered(Study.objects.get(pk=study.pk))))
 
     def test_an_excluded_person_gets_golds_only(self, study: Study, hit: Hit) -> None:
         account = account_at(channel="local", external_id="WORKER1")
@@ -176,9 +176,9 @@ class TestSomebodyForWhomNothingIsLeft:
     ) -> None:
         other = making.study(making.corpus(images=15), settings=SMALL)
         Exclusion.objects.create(study=study, other=other)
-        accept(making.hit(other))
+        accept(making.offered(other))
         assert "candidate" not in pools(accept(hit))
-        assert "candidate" in pools(accept(making.hit(other), ref="ASSIGNMENT2"))
+        assert "candidate" in pools(accept(making.offered(other), ref="ASSIGNMENT2"))
 
     def test_a_hit_that_has_ended_gives_no_units(self, hit: Hit) -> None:
         Hit.objects.update(state=Hit.State.ENDED)
@@ -289,7 +289,7 @@ class TestACrowd:
 
 class TestWhatNoMarketplaceSends:
     def test_the_id_of_another_hit_is_refused(self, hit: Hit) -> None:
-        other = making.hit(hit.publication.study, hit.publication)
+        other = making.hit(hit.publication)
         with pytest.raises(Refused):
             claims.check(hit=hit, entry=entry(other))
 

@@ -117,8 +117,10 @@ def client_with_cookies(user: User) -> Client:
 
 
 def test_a_whole_page_is_done_with_cookies_as_without_them(study: Study) -> None:
-    plain = Worker(making.hit(study))
-    laden = Worker(making.hit(study), "WORKER2", "ASSIGNMENT2", client_with_cookies(making.user()))
+    plain = Worker(making.offered(study))
+    laden = Worker(
+        making.offered(study), "WORKER2", "ASSIGNMENT2", client_with_cookies(making.user())
+    )
     for worker in [plain, laden]:
         before = dict(worker.client.cookies)
         token = worker.accept().token()
@@ -140,7 +142,7 @@ def test_a_whole_page_is_done_with_cookies_as_without_them(study: Study) -> None
 
 def test_a_login_shows_nothing_of_itself_in_the_frame(study: Study) -> None:
     user = making.user(first_name="Planted")
-    worker = Worker(making.hit(study), client=client_with_cookies(user))
+    worker = Worker(making.offered(study), client=client_with_cookies(user))
     for page in [worker.preview(), worker.open(), worker.accept().open()]:
         assert "Planted" not in page.content.decode()
         assert "Log out" not in page.content.decode()

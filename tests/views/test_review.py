@@ -4,15 +4,28 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 from django.test import Client
 
-from hits.models import Account, Assignment, Decision, Membership, Role, Slot, Study, Unit, User
+from hits.models import (
+    Account,
+    Assignment,
+    Claim,
+    Decision,
+    Membership,
+    Publication,
+    Role,
+    Slot,
+    Study,
+    Unit,
+    User,
+)
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.open import create_study
 from hits.pipeline.people import account_of, give_consent
 from hits.pipeline.submit import submit
-from tests import making
+from tests import balance, making
 
 pytestmark = pytest.mark.django_db
 
@@ -320,7 +333,92 @@ def test_a_long_queue_costs_no_more_statements(
     rows = Assignment.objects.filter(pk=page.pk).values().get()
     del rows["id"], rows["key"]
     Assignment.objects.bulk_create(Assignment(**rows) for _ in range(800))
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(24):
         text = desk.get(address(page)).content.decode()
     assert "801 pages wait" in text
     assert text.count("of 2 failed</span>") == 50
+
+
+@pytest.fixture
+def at_marketplace(study: Study, settings: LazySettings) -> Publication:
+    settings.CHANNELS = balance.channels(balance.SILENT)
+    return making.publication(study)
+
+
+def sold(publication: Publication, state: str = "confirmed", hours: int = 100) -> Claim:
+    """A page that failed a gold, from a worker at a marketplace."""
+    return making.claim(
+        publication, state, page=flagged(publication.study), approves_in=timedelta(hours=hours)
+    )
+
+
+def page_of(claim: Claim) -> Assignment:
+    assert claim.assignment is not None
+    claim.assignment.refresh_from_db()
+    return claim.assignment
+
+
+def test_the_deadline_of_a_marketplace_is_shown_and_warned_about_when_near(
+    at_marketplace: Publication, desk: Client
+) -> None:
+    far, near = sold(at_marketplace), sold(at_marketplace, hours=20)
+    text = desk.get(address(page_of(far))).content.decode()
+    assert "Local approves and pays this page by itself on" in text
+    assert 'class="notice warn"><span>Local approves' not in text
+    assert "1 waiting page approves itself at the marketplace within 48 hours." in text
+    assert (
+        'class="notice warn"><span>Local approves'
+        in desk.get(address(page_of(near))).content.decode()
+    )
+
+
+def test_refusing_payment_says_that_the_worker_reads_the_reason(
+    at_marketplace: Publication, desk: Client
+) -> None:
+    text = desk.get(address(page_of(sold(at_marketplace)))).content.decode()
+    assert "The worker reads this at local" in text
+
+
+def test_work_that_the_marketplace_paid_is_decided_on_in_use_alone(
+    at_marketplace: Publication, desk: Client
+) -> None:
+    page = page_of(sold(at_marketplace, "paid"))
+    text = desk.get(address(page)).content.decode()
+    assert "it is paid, and that cannot be changed" in text
+    assert "Refuse payment" not in text
+    refused = desk.post(address(page), {"decision": "refuse", "reason": "x", "seen": "0"})
+    assert refused.status_code == 422
+    desk.post(address(page), {"decision": "use", "seen": "0"})
+    page.refresh_from_db()
+    assert (page.use, page.payment) == ("used", "approved")
+
+
+def test_taking_back_leaves_what_the_marketplace_paid(
+    at_marketplace: Publication, desk: Client
+) -> None:
+    claim = sold(at_marketplace)
+    page = page_of(claim)
+    desk.post(address(page), {"decision": "pay", "seen": "0"})
+    Claim.objects.filter(pk=claim.pk).update(theirs="approved")
+    found = desk.post(f"/review/{page.study.slug}/undo/", follow=True).content.decode()
+    assert "The marketplace has approved the page: that stays." in found
+    page.refresh_from_db()
+    assert (page.use, page.payment) == ("pending", "approved")
+
+
+def test_a_page_that_the_marketplace_has_not_confirmed_is_not_decided_on(
+    at_marketplace: Publication, desk: Client
+) -> None:
+    page = page_of(sold(at_marketplace, "saved"))
+    text = desk.get(address(page)).content.decode()
+    assert "Local has not confirmed this page" in text
+    assert 'name="decision"' not in text
+
+
+def test_a_reviewer_does_not_learn_who_the_worker_is_at_the_marketplace(
+    at_marketplace: Publication, desk: Client
+) -> None:
+    claim = sold(at_marketplace)
+    text = desk.get(address(page_of(claim))).content.decode()
+    assert claim.ref not in text
+    assert "This worker at local" not in text

@@ -26,7 +26,7 @@ def study() -> Study:
 
 @pytest.fixture
 def hit(study: Study) -> Hit:
-    return making.hit(study)
+    return making.offered(study)
 
 
 @pytest.fixture
@@ -284,10 +284,10 @@ class TestWhoeverAccepted:
         self, worker: Worker, study: Study
     ) -> None:
         worker.accept().do()
-        publication = making.hit(study).publication
+        publication = making.offered(study).publication
         publication.compensates = worker.claim
         publication.save()
-        paid = Worker(making.hit(study, publication), ref="ASSIGNMENT2")
+        paid = Worker(making.hit(publication), ref="ASSIGNMENT2")
         shown = paid.open()
         assert "This HIT pays you for work that you did before." in text(shown)
         assert "externalSubmit" in shown.content.decode()

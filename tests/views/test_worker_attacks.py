@@ -30,7 +30,7 @@ def study() -> Study:
 
 @pytest.fixture
 def hit(study: Study) -> Hit:
-    return making.hit(study)
+    return making.offered(study)
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -80,7 +80,7 @@ class TestForgedKeys:
     def test_a_hit_of_a_marketplace_that_is_configured_no_more_is_not_found(
         self, study: Study
     ) -> None:
-        assert Worker(making.hit(study, channel="gone")).preview().status_code == 404
+        assert Worker(making.offered(study, channel="gone")).preview().status_code == 404
 
 
 class TestForgedPasses:
@@ -110,7 +110,7 @@ class TestForgedPasses:
     ) -> None:
         victim = Worker(hit, "VICTIM", "REF").accept()
         before = Claim.objects.values().get()
-        for why, token in self.forged(hit, making.hit(study, hit.publication)).items():
+        for why, token in self.forged(hit, making.hit(hit.publication)).items():
             for what in SENT:
                 fields = {"revision": "0", **making.answers(QUESTIONS)}
                 for sent in [
@@ -162,8 +162,8 @@ class TestOtherPeople:
 
     def test_two_marketplaces_do_not_share_their_workers(self, study: Study, settings: Any) -> None:
         settings.CHANNELS = settings.CHANNELS | {"sandbox": settings.CHANNELS["local"]}
-        one = Worker(making.hit(study)).accept()
-        two = Worker(making.hit(study, channel="sandbox")).accept()
+        one = Worker(making.offered(study)).accept()
+        two = Worker(making.offered(study, channel="sandbox")).accept()
         assert one.claim.account != two.claim.account
 
     def test_the_page_of_a_claim_is_not_a_raters(self, hit: Hit) -> None:
@@ -177,7 +177,7 @@ class TestChangedAddresses:
     def test_the_id_of_another_hit_is_refused(
         self, study: Study, hit: Hit, caplog: pytest.LogCaptureFixture
     ) -> None:
-        other = making.hit(study, hit.publication)
+        other = making.hit(hit.publication)
         response = Worker(hit).open(hitId=other.hit_id)
         assert response.status_code == 404
         assert "changed HIT id" in logged(caplog)

@@ -38,6 +38,8 @@ RECEIPT = "receipt"
 FEW_TICKETS = 20
 # Repeating is the ledger's work: a client that repeats by itself hides what happened.
 CONFIG = Config(connect_timeout=5, read_timeout=20, retries={"total_max_attempts": 1})
+# Somebody waits for the page that shows the balance.
+QUICK = Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 1})
 _ID = re.compile(r"[A-Za-z0-9]{1,64}")
 
 OPERATIONS: Mapping[str, str] = {
@@ -90,6 +92,7 @@ class MTurk:
             region_name=values["region"],
         )
         self.client: Any = session.client("mturk", endpoint_url=values["url"], config=CONFIG)
+        self.quick: Any = session.client("mturk", endpoint_url=values["url"], config=QUICK)
         self.queue: Any = None
         if self.place.queue:
             origin = urljoin(self.place.queue, "/")
@@ -233,7 +236,7 @@ class MTurk:
 
     def balance(self) -> Decimal | None:
         try:
-            return Decimal(self.client.get_account_balance()["AvailableBalance"])
+            return Decimal(self.quick.get_account_balance()["AvailableBalance"])
         except (ClientError, BotoCoreError) as failure:
             raise NoAnswer(str(failure)) from failure
 

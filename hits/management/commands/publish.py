@@ -1,16 +1,16 @@
 """Offer a study at a marketplace."""
 
-from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from hits.channels.configured import names
-from hits.channels.contract import Requirement, Terms
+from hits.channels.contract import Terms
 from hits.management.following import follow
 from hits.models import Job, Study, User
 from hits.pipeline.errors import PipelineError
+from hits.pipeline.offer import terms_of
 from hits.pipeline.publish import estimate, pages_short, publish
 
 
@@ -82,27 +82,18 @@ class Command(BaseCommand):
 
 def _terms(study: Study, options: dict[str, Any]) -> Terms:
     title = options["title"] or study.name
-    requirements = []
-    if options["approved_hits"] is not None:
-        requirements.append(_at_least(Requirement.APPROVED_HITS, options["approved_hits"]))
-    if options["approval_rate"] is not None:
-        requirements.append(_at_least(Requirement.APPROVAL_RATE, options["approval_rate"]))
-    if options["country"]:
-        requirements.append(Requirement(Requirement.LOCALE, "In", tuple(options["country"])))
-    return Terms(
+    return terms_of(
         title=title,
         description=options["description"] or title,
         keywords=options["keywords"],
         reward=options["reward"],
-        duration=timedelta(minutes=options["minutes"]),
-        lifetime=timedelta(days=options["days"]),
-        auto_approval=timedelta(days=options["approve_after_days"]),
-        requirements=tuple(requirements),
+        minutes=options["minutes"],
+        days=options["days"],
+        approval_days=options["approve_after_days"],
+        approved_hits=options["approved_hits"],
+        approval_rate=options["approval_rate"],
+        countries=options["country"] or (),
     )
-
-
-def _at_least(qualification: str, number: int) -> Requirement:
-    return Requirement(qualification, "GreaterThanOrEqualTo", (number,))
 
 
 def _dollars(text: str) -> Decimal:

@@ -1,0 +1,294 @@
+"""A study at marketplaces: published after a look at the costs, then followed as it runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from hits.channels.configured import names
+from hits.channels.contract import Requirement, Terms
+from hits.models import ClaimState, Publication, Role, Study
+from hits.pipeline import follow, jobs, pay
+from hits.pipeline import publish as publishing
+from hits.pipeline.errors import PipelineError
+from hits.pipeline.offer import last_publication, offer, terms_of
+from hits.views.access import study_of_researcher, user_of
+from hits.views.channel_forms import CloseForm, PublishForm, TopUpForm
+from hits.views.claim_acts import Confirmation
+from hits.views.research import recent_jobs, study_context
+
+PUBLICATIONS_SHOWN = 20
+STRANDED_SHOWN = 10
+KINDS = ("publish", "reconcile", "settle")
+
+
+@dataclass(frozen=True, slots=True)
+class AtChannel:
+    name: str
+    publications: Sequence[Publication]
+    has_more: bool
+
+
+@login_required
+@require_safe
+def channels(request: HttpRequest, slug: str) -> HttpResponse:
+    study = study_of_researcher(request, slug)
+    context = study_context(request, study, "channels") | {
+        "channels": [_at(study, name) for name in names()],
+        "short": publishing.pages_short(study),
+        "raters": study.memberships.filter(role=Role.RATER).count(),
+        "jobs": recent_jobs(study.jobs.filter(kind__in=KINDS)),
+    }
+    return render(request, "research/channels.html", context)
+
+
+def _at(study: Study, name: str) -> AtChannel:
+    published = study.publications.filter(channel=name).select_related("created_by")
+    found = list(
+        published.annotate(
+            hits_all=Count("hits"),
+            hits_made=Count("hits", filter=~Q(hits__state="meant")),
+            hits_live=Count("hits", filter=Q(hits__state="live")),
+            needs_attention=follow.needs_attention(),
+        ).order_by("-pk")[: PUBLICATIONS_SHOWN + 1]
+    )
+    return AtChannel(name, found[:PUBLICATIONS_SHOWN], len(found) > PUBLICATIONS_SHOWN)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def publish(request: HttpRequest, slug: str, channel: str) -> HttpResponse:
+    """A form, then its costs; only the second step publishes."""
+    study = study_of_researcher(request, slug)
+    if channel not in names() or study.state == Study.State.DRAFT:
+        raise Http404
+    sent = request.POST if request.method == "POST" else None
+    form = PublishForm(sent, study=study, most=publishing.pages_short(study))
+    context = study_context(request, study, "channels") | {"channel": channel, "form": form}
+    step = request.POST.get("step", "")
+    if request.method != "POST" or not form.is_valid() or step == "form":
+        status = 422 if form.errors else 200
+        return render(request, "research/publish.html", context, status=status)
+    if step == "launch":
+        return _launch(request, study, context)
+    return _review(request, study, context)
+
+
+def _review(
+    request: HttpRequest, study: Study, context: dict[str, Any], error: str = ""
+) -> HttpResponse:
+    values = context["form"].cleaned_data
+    terms = _terms(values)
+    estimate = publishing.estimate(
+        study=study,
+        channel=context["channel"],
+        reward=terms.reward,
+        pages=values["pages"],
+        least_wage=values["least_wage"],
+    )
+    context |= {
+        "estimate": estimate,
+        "warning": follow.wage_warning(estimate.hourly, values["least_wage"]),
+        "short": estimate.total - estimate.balance if estimate.balance is not None else None,
+        "promised": in_words(terms),
+        "seen": last_publication(study),
+        "error": error,
+    }
+    return render(request, "research/publish_review.html", context, status=422 if error else 200)
+
+
+def _launch(request: HttpRequest, study: Study, context: dict[str, Any]) -> HttpResponse:
+    values = context["form"].cleaned_data
+    seen = request.POST.get("seen", "")
+    try:
+        made = offer(
+            study=study,
+            channel=context["channel"],
+            terms=_terms(values),
+            pages=values["pages"],
+            least_wage=values["least_wage"],
+            by=user_of(request),
+            seen=int(seen) if seen.isdecimal() and len(seen) < 19 else -1,
+        )
+    except PipelineError as refusal:
+        return _review(request, study, context, refusal.message)
+    messages.success(request, f"{_being_made(values['pages'])} at {made.channel}.")
+    return redirect("publication", slug=study.slug, pk=made.pk)
+
+
+def _being_made(number: int, what: str = "") -> str:
+    return f"1 {what}HIT is being made" if number == 1 else f"{number:,} {what}HITs are being made"
+
+
+def _terms(values: dict[str, Any]) -> Terms:
+    return terms_of(**{name: values[name] for name in values.keys() - {"pages", "least_wage"}})
+
+
+def in_words(terms: Terms) -> list[tuple[str, str]]:
+    """What a worker is promised and who may work, as a list of facts."""
+    minutes = int(terms.duration.total_seconds()) // 60
+    return [
+        ("Title", terms.title),
+        ("Description", terms.description),
+        ("Keywords", terms.keywords or "none"),
+        ("Reward", f"${terms.reward:,.2f} a page"),
+        ("Time", f"{minutes:,} minutes for a page"),
+        ("Stays", _days(terms.lifetime.days)),
+        ("Approves itself", f"{_days(terms.auto_approval.days)} after it was submitted"),
+        ("Who may work", "\n".join(map(_requirement, terms.requirements)) or "anybody"),
+    ]
+
+
+def _days(days: int) -> str:
+    return "1 day" if days == 1 else f"{days} days"
+
+
+def _requirement(each: Requirement) -> str:
+    values = ", ".join(map(str, each.values))
+    known = {
+        Requirement.APPROVED_HITS: f"at least {values} approved HITs",
+        Requirement.APPROVAL_RATE: f"at least {values}% of HITs approved",
+        Requirement.LOCALE: f"in {values}",
+    }
+    return known.get(each.qualification, f"{each.qualification} {each.comparator} {values}")
+
+
+def publication_of(request: HttpRequest, slug: str, pk: int) -> Publication:
+    """The publication, with its study, if the user researches there."""
+    study = study_of_researcher(request, slug)
+    found = get_object_or_404(study.publications.select_related("created_by"), pk=pk)
+    found.study = study
+    return found
+
+
+@login_required
+@require_safe
+def publication(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    return _show(request, publication_of(request, slug, pk))
+
+
+def _show(
+    request: HttpRequest, found: Publication, top_up_form: TopUpForm | None = None
+) -> HttpResponse:
+    study = found.study
+    followed = follow.following(found)
+    asked = study.jobs.filter(kind__in=KINDS, arguments__publication=found.pk)
+    most = publishing.pages_short(study)
+    context = study_context(request, study, "channels") | {
+        "publication": found,
+        "following": followed,
+        "attention": [
+            (each, _link(found, each.link)) for each in follow.attention_of(followed, found.channel)
+        ],
+        "stranded": follow.stranded(found, STRANDED_SHOWN),
+        "states": [
+            {
+                "state": state.value,
+                "label": state.label,
+                "count": followed.claims[state],
+                "meaning": follow.MEANINGS[state],
+            }
+            for state in ClaimState
+        ],
+        "jobs": recent_jobs(asked),
+        "is_launching": asked.filter(kind="publish", state__in=["queued", "running"]).exists(),
+        "page_cost": pay.page_cost(found).page,
+        "top_up_form": top_up_form or TopUpForm(most=most),
+        "most": most,
+        "promised": in_words(Terms.from_json(found.terms)),
+    }
+    status = 422 if top_up_form else 200
+    return render(request, "research/publication.html", context, status=status)
+
+
+def _link(found: Publication, name: str) -> str:
+    if name == "review":
+        return reverse("review_desk", args=[found.study.slug])
+    ledger = reverse("publication_ledger", args=[found.study.slug, found.pk])
+    return f"{ledger}?state={name}" if name else ""
+
+
+@login_required
+@require_POST
+def state(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    found = publication_of(request, slug, pk)
+    wanted = request.POST.get("state", "")
+    if wanted == Publication.State.CLOSED and "sure" not in request.POST:
+        return _ask_whether_to_close(request, found)
+    try:
+        publishing.set_state(publication=found, state=wanted, by=user_of(request))
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"The publication is {found.get_state_display()} now.")
+    return redirect("publication", slug=slug, pk=pk)
+
+
+def _ask_whether_to_close(request: HttpRequest, found: Publication) -> HttpResponse:
+    live = found.hits.filter(state="live").count()
+    hits = "its 1 live HIT" if live == 1 else f"its {live:,} live HITs"
+    context = study_context(request, found.study, "channels") | {
+        "act": {"title": "Close the publication"},
+        "confirmation": Confirmation(
+            what=f"{found.channel.capitalize()} offers {hits} no longer. Whoever has accepted one "
+            "may finish it and is paid. A closed publication stays closed; pause it to open it "
+            "again later.",
+            button="Close it for good",
+            is_danger=True,
+        ),
+        "form": CloseForm(initial={"state": Publication.State.CLOSED}),
+        "sure": "yes",
+        "back": reverse("publication", args=[found.study.slug, found.pk]),
+        "back_name": f"{found.channel}, {found.created_at:%-d %b %Y, %H:%M}",
+    }
+    return render(request, "research/confirm.html", context)
+
+
+@login_required
+@require_POST
+def top_up(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    found = publication_of(request, slug, pk)
+    form = TopUpForm(request.POST, most=publishing.pages_short(found.study))
+    if form.is_valid():
+        try:
+            pages = form.cleaned_data["pages"]
+            more = publishing.top_up(publication=found, pages=pages, by=user_of(request))
+        except PipelineError as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            messages.success(request, f"{_being_made(more, 'more ')}.")
+            return redirect("publication", slug=slug, pk=pk)
+    return _show(request, found, form)
+
+
+@login_required
+@require_POST
+def reconcile(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    found = publication_of(request, slug, pk)
+    arguments = {"publication": found.pk}
+    jobs.ask(
+        kind="reconcile",
+        arguments=arguments,
+        by=user_of(request),
+        study=found.study,
+        queue="marketplace",
+    )
+    messages.success(request, f"The list of {found.channel} is being read.")
+    return redirect("publication", slug=slug, pk=pk)
+
+
+@login_required
+@require_POST
+def resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Go on with a launch that was stopped or has failed."""
+    found = publication_of(request, slug, pk)
+    publishing.resume(publication=found, by=user_of(request))
+    messages.success(request, "The launch goes on where it stopped.")
+    return redirect("publication", slug=slug, pk=pk)

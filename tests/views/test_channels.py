@@ -1,0 +1,462 @@
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.conf import LazySettings
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from hits.models import (
+    Account,
+    Assignment,
+    Claim,
+    ClaimState,
+    Hit,
+    Intent,
+    Job,
+    Membership,
+    Participation,
+    Person,
+    Publication,
+    Role,
+    Study,
+)
+from hits.pipeline.draw import draw
+from hits.pipeline.submit import submit
+from tests import balance, making
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _a_silent_marketplace(settings: LazySettings) -> None:
+    settings.CHANNELS = balance.channels(balance.SILENT)
+
+
+Market = Callable[[str], AbstractContextManager[str]]
+
+
+@pytest.fixture
+def market_with(settings: LazySettings) -> Market:
+    """A marketplace that answers, with so much money in our account."""
+
+    @contextmanager
+    def answering(money: str) -> Iterator[str]:
+        with balance.marketplace_with(money) as url:
+            settings.CHANNELS = balance.channels(url)
+            yield url
+
+    return answering
+
+
+@pytest.fixture
+def study() -> Study:
+    return making.study(making.corpus(images=12), settings={"candidates_a_page": 4}, pay="0.65")
+
+
+@pytest.fixture
+def publication(study: Study) -> Publication:
+    return making.publication(study, hits=2)
+
+
+@pytest.fixture
+def desk(study: Study) -> Client:
+    client = Client()
+    client.force_login(study.corpus.owner)
+    return client
+
+
+def address(study: Study, rest: str) -> str:
+    return f"/research/studies/{study.slug}/{rest}"
+
+
+def offer(**changes: Any) -> dict[str, Any]:
+    return {
+        "title": "Pairs",
+        "description": "Pairs of an image and a caption.",
+        "reward": "0.65",
+        "pages": "2",
+        "minutes": "30",
+        "days": "7",
+        "approval_days": "3",
+        "step": "review",
+        **changes,
+    }
+
+
+def publish(desk: Client, study: Study, **changes: Any) -> Any:
+    return desk.post(address(study, "channels/local/publish/"), offer(**changes))
+
+
+def a_page_of(study: Study, seconds: int) -> None:
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    Assignment.objects.filter(pk=page.pk).update(drawn_at="2026-01-01T00:00Z")
+    each = [str(seconds * 1000 // page.slots.count())]
+    times = {f"q{slot.position}-ms": each for slot in page.slots.all()}
+    submit(assignment_key=page.key, account=account, fields=making.truthful(page) | times)
+
+
+def text_of(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def test_the_form_begins_with_the_pay_and_the_pages_that_are_wanting(
+    study: Study, desk: Client
+) -> None:
+    form = desk.get(address(study, "channels/local/publish/")).context["form"]
+    assert str(form["reward"].value()) == "0.65"
+    assert form["pages"].value() > 1
+
+
+def test_nothing_is_published_before_the_costs_were_seen(
+    study: Study, desk: Client, market_with: Market
+) -> None:
+    with market_with("1000.00"):
+        found = publish(desk, study)
+        assert not Publication.objects.exists()
+        text = text_of(found)
+        for shown in ("$0.65", "$0.13", "$0.78", "$1.56", "$1,000.00", "not known yet"):
+            assert shown in text
+        launched = publish(desk, study, step="launch", seen=found.context["seen"])
+    made = study.publications.get()
+    assert launched["Location"] == address(study, f"publications/{made.pk}/")
+    assert made.hits.count() == 2
+    assert Job.objects.get(kind="publish").arguments == {"publication": made.pk}
+
+
+def test_a_button_pressed_twice_publishes_once(
+    study: Study, desk: Client, market_with: Market
+) -> None:
+    with market_with("1000.00"):
+        seen = publish(desk, study).context["seen"]
+        publish(desk, study, step="launch", seen=seen)
+        again = publish(desk, study, step="launch", seen=seen)
+    assert again.status_code == 422
+    assert "published a moment ago" in text_of(again)
+    assert study.publications.count() == 1
+
+
+def test_a_silent_marketplace_is_told_plainly_and_nothing_typed_is_lost(
+    study: Study, desk: Client
+) -> None:
+    found = publish(desk, study, keywords="image, caption")
+    text = text_of(found)
+    assert "Local does not answer at the moment" in text
+    assert 'name="keywords" value="image, caption"' in text
+    assert 'value="launch"' not in text
+
+
+def test_an_account_that_cannot_pay_publishes_nothing(
+    study: Study, desk: Client, market_with: Market
+) -> None:
+    with market_with("1.00"):
+        text = text_of(publish(desk, study))
+    assert "The account has $1.00. $0.56 are missing for 2 pages" in text
+    assert 'value="launch"' not in text
+
+
+def test_pay_under_the_least_wage_is_warned_about(study: Study, desk: Client) -> None:
+    a_page_of(study, seconds=6 * 60)
+    found = publish(desk, study, least_wage="15")
+    assert "less than the $15.00 you set" in text_of(found)
+    assert "less than" not in text_of(publish(desk, study, least_wage="1"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "said"),
+    [
+        ({"reward": "0"}, "reward", "greater than or equal to 0.01"),
+        ({"reward": "0.655"}, "reward", "no more than 2 decimal places"),
+        ({"pages": "100000"}, "pages", "more page"),
+        ({"pages": "none"}, "pages", "whole number"),
+        ({"countries": "US, Germany"}, "countries", "GERMANY: write each country"),
+        ({"approval_rate": "101"}, "approval_rate", "less than or equal to 100"),
+        ({"title": ""}, "title", "required"),
+    ],
+)
+def test_what_is_wrong_is_told_beside_its_field_and_nothing_is_lost(
+    study: Study, desk: Client, changes: dict[str, str], field: str, said: str
+) -> None:
+    found = publish(desk, study, **{"keywords": "kept", **changes})
+    assert found.status_code == 422
+    assert said in " ".join(found.context["form"].errors[field])
+    text = text_of(found)
+    assert f'id="id_{field}_error"' in text
+    assert 'value="kept"' in text
+
+
+def test_a_publication_tells_how_far_work_has_come(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    for state in ClaimState:
+        making.claim(publication, state)
+    found = desk.get(address(study, f"publications/{publication.pk}/"))
+    assert {row["state"]: row["count"] for row in found.context["states"]} == dict.fromkeys(
+        ClaimState.values, 1
+    )
+    text = text_of(found)
+    assert text.index("Needs attention") < text.index("HITs and money") < text.index("Work</h3>")
+
+
+def test_stranded_work_is_seen_to_with_one_click_each(
+    study: Study, publication: Publication, desk: Client, market_with: Market
+) -> None:
+    there = making.claim(publication, ClaimState.NO_ANSWERS)
+    here = making.claim(publication, ClaimState.NOT_HANDED_OVER)
+    page = address(study, f"publications/{publication.pk}/")
+    assert [*desk.get(page).context["stranded"].no_answers] == [there]
+    with market_with("1000.00"):
+        desk.post(address(study, f"claims/{there.pk}/pay/"))
+        desk.post(address(study, f"claims/{here.pk}/compensate/"))
+    found = desk.get(page).context["stranded"]
+    assert (found.no_answers, found.not_handed_over) == ([], [])
+    assert there.intents.get().action == "approve"
+    assert here.compensation.hits.count() == 1
+
+
+def test_a_claim_that_may_be_invented_is_marked(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    here = making.claim(publication, ClaimState.NOT_HANDED_OVER)
+    rival = making.claim(publication, ClaimState.CONFIRMED)
+    Claim.objects.filter(pk=rival.pk).update(hit=here.hit, reserves=False)
+    text = text_of(desk.get(address(study, f"publications/{publication.pk}/")))
+    assert "somebody else was confirmed for this HIT" in text
+
+
+def test_refused_and_unknown_calls_and_near_deadlines_stand_first(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    making.settled(publication, "approve", state="refused", message="No money left.")
+    making.settled(publication, "bonus", state="unknown", settled_at=None)
+    making.claim(publication, approves_in=timedelta(hours=20))
+    text = text_of(desk.get(address(study, f"publications/{publication.pk}/")))
+    assert "1 undecided page approves itself at the marketplace within 48 hours." in text
+    assert "Local refused 1 call." in text
+    assert "1 call may or may not have been done" in text
+    assert "No money left." in text_of(
+        desk.get(address(study, f"publications/{publication.pk}/ledger/?state=refused"))
+    )
+    on_overview = text_of(desk.get(address(study, "")))
+    assert "A marketplace refused, or may not have heard, 2 calls." in on_overview
+
+
+def test_a_launch_that_was_stopped_can_be_resumed(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    making.hit(publication, "meant")
+    page = address(study, f"publications/{publication.pk}/")
+    assert "Resume the launch" in text_of(desk.get(page))
+    desk.post(f"{page}resume/")
+    assert Job.objects.get(kind="publish").state == "queued"
+    assert "Resume the launch" not in text_of(desk.get(page))
+
+
+def test_pausing_is_one_click_and_closing_asks_first(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    page = address(study, f"publications/{publication.pk}/")
+    desk.post(f"{page}state/", {"state": "paused"})
+    publication.refresh_from_db()
+    assert publication.state == "paused"
+    asked = desk.post(f"{page}state/", {"state": "closed"})
+    assert "A closed publication stays closed" in text_of(asked)
+    publication.refresh_from_db()
+    assert publication.state == "paused"
+    desk.post(f"{page}state/", {"state": "closed", "sure": "yes"})
+    publication.refresh_from_db()
+    assert publication.state == "closed"
+
+
+def test_more_pages_than_are_wanting_are_refused_beside_the_field(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    found = desk.post(address(study, f"publications/{publication.pk}/top-up/"), {"pages": "100000"})
+    assert found.status_code == 422
+    assert "There is work for" in text_of(found)
+    assert publication.hits.count() == 2
+
+
+def test_reconciling_now_is_a_job_of_the_publication(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    desk.post(address(study, f"publications/{publication.pk}/reconcile/"))
+    job = Job.objects.get(kind="reconcile")
+    assert (job.arguments, job.queue) == ({"publication": publication.pk}, "marketplace")
+
+
+def acted(desk: Client, study: Study, claim: Claim, act: str, **values: str) -> Any:
+    """Both steps; the words to be confirmed come back."""
+    page = address(study, f"claims/{claim.pk}/{act}/")
+    asked = desk.post(page, values)
+    desk.post(page, {**values, "sure": str(asked.context["sure"])})
+    return text_of(asked)
+
+
+def test_a_bonus_is_named_with_its_cost_before_it_is_paid(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    claim = making.claim(publication)
+    page = address(study, f"claims/{claim.pk}/bonus/")
+    asked = desk.post(page, {"amount": "1.00", "reason": "Great care."})
+    assert "a bonus of $1.00. With the fee it costs $1.20" in text_of(asked)
+    assert not claim.intents.exists()
+    acted(desk, study, claim, "bonus", amount="1.00", reason="Great care.")
+    assert (claim.intents.get().action, claim.intents.get().amount) == ("bonus", Decimal("1.20"))
+
+
+def test_a_bonus_without_a_reason_is_refused_beside_the_field(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    claim = making.claim(publication)
+    page = address(study, f"claims/{claim.pk}/bonus/")
+    found = desk.post(page, {"amount": "1.00", "reason": " "})
+    assert (found.status_code, "reason" in found.context["form"].errors) == (422, True)
+    assert 'value="1.00"' in text_of(found)
+
+
+def test_blocking_says_that_all_studies_are_meant_and_can_be_taken_back(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    claim = making.claim(publication)
+    words = acted(desk, study, claim, "block", reason="Random answers.")
+    assert f"hides every HIT of this account from {claim.account.external_id}" in words
+    assert Intent.objects.get(action="block").request["Reason"] == "Random answers."
+    assert "Unblock the worker" in text_of(desk.get(address(study, f"claims/{claim.pk}/")))
+
+
+def test_excluding_says_what_the_worker_still_can_do(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    claim = making.claim(publication)
+    words = acted(desk, study, claim, "exclude", reason="Random answers.")
+    assert "They can still accept HITs, and then get a page of golds" in words
+    theirs = Participation.objects.get(study=study, person=claim.account.person)
+    assert theirs.excluded_reason == "Random answers."
+    acted(desk, study, claim, "readmit")
+    theirs.refresh_from_db()
+    assert theirs.excluded_reason == ""
+
+
+def test_a_message_confirmed_twice_is_sent_once(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    making.claim(publication, ClaimState.PAID)
+    page = address(study, f"publications/{publication.pk}/write/")
+    message = {"state": "paid", "subject": "Thanks", "text": "For all."}
+    asked = desk.post(page, message)
+    assert "sends 1 worker this message" in text_of(asked)
+    for _ in range(2):
+        desk.post(page, {**message, "sure": str(asked.context["sure"])})
+    assert Intent.objects.filter(action="notify").count() == 1
+
+
+def test_a_publication_at_a_channel_that_is_gone_can_still_be_read(
+    study: Study, publication: Publication, desk: Client, settings: LazySettings
+) -> None:
+    claim = making.claim(publication)
+    settings.CHANNELS = {}
+    for rest in (f"publications/{publication.pk}/", f"claims/{claim.pk}/", "channels/"):
+        assert desk.get(address(study, rest)).status_code == 200, rest
+
+
+def test_a_reviewer_has_no_part_in_money(study: Study, publication: Publication) -> None:
+    reviewer = making.user()
+    Membership.objects.create(study=study, user=reviewer, role=Role.REVIEWER)
+    client = Client()
+    client.force_login(reviewer)
+    claim = making.claim(publication)
+    for rest in ("channels/", f"publications/{publication.pk}/", f"claims/{claim.pk}/bonus/"):
+        assert client.get(address(study, rest)).status_code == 404
+
+
+def grow(publication: Publication, number: int) -> None:
+    people = Person.objects.bulk_create([Person() for _ in range(number)])
+    accounts = Account.objects.bulk_create(
+        [Account(person=each, channel="local", external_id=uuid4().hex) for each in people]
+    )
+    hits = Hit.objects.bulk_create(
+        [
+            Hit(
+                publication=publication,
+                state="ended",
+                hit_id=uuid4().hex,
+                expires_at=timezone.now(),
+            )
+            for _ in range(number)
+        ]
+    )
+    claims = Claim.objects.bulk_create(
+        [
+            Claim(
+                hit=hit,
+                ref=uuid4().hex,
+                account=account,
+                theirs="submitted",
+                confirmed_at=timezone.now(),
+                auto_approval_at=timezone.now() + timedelta(hours=1),
+            )
+            for hit, account in zip(hits, accounts, strict=True)
+        ]
+    )
+    Intent.objects.bulk_create(
+        [
+            Intent(
+                token=uuid4().hex,
+                channel="local",
+                action="bonus",
+                publication=publication,
+                claim=claim,
+                request={},
+            )
+            for claim in claims
+        ]
+    )
+
+
+def test_pages_take_as_many_statements_for_a_thousand_claims_as_for_ten(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    grow(publication, 10)
+    pages = ["", "channels/", *(f"publications/{publication.pk}/{rest}" for rest in PAGES)]
+    counts = {page: statements(desk, address(study, page)) for page in pages}
+    grow(publication, 990)
+    making.publication(study)
+    assert {page: statements(desk, address(study, page)) for page in pages} == counts
+    shown = desk.get(address(study, f"publications/{publication.pk}/claims/")).context["claims"]
+    assert len(shown) == 50
+
+
+PAGES = ("", "claims/", "ledger/", "claims/?state=no_answers", "ledger/?state=meant")
+
+
+def statements(desk: Client, page: str) -> int:
+    cache.clear()
+    with CaptureQueriesContext(connection) as queries:
+        assert desk.get(page).status_code == 200
+    return len(queries)
+
+
+def test_older_claims_are_on_the_next_pages_each_once(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    grow(publication, 120)
+    seen: list[int] = []
+    before = ""
+    while True:
+        found = desk.get(
+            address(study, f"publications/{publication.pk}/claims/"), {"before": before}
+        )
+        seen += [claim.pk for claim in found.context["claims"]]
+        if not found.context["older"]:
+            break
+        before = found.context["older"]
+    assert len(seen) == len(set(seen)) == 120
