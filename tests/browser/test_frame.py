@@ -17,7 +17,7 @@ from django.conf import LazySettings
 from playwright.sync_api import BrowserContext, Error, Frame, Page, Playwright, expect
 from pytest_django.live_server_helper import LiveServer
 
-from hits.models import Assignment, Claim, Hit, Judgment, Study
+from hits.models import Assignment, Claim, Hit, Judgment
 from hits.pipeline.publish import address_of
 from hits.pipeline.submit import submit
 from tests import making
@@ -360,7 +360,6 @@ def assert_no_obstacle(frame: Frame) -> None:
 def test_one_study_with_two_hits_open_in_two_windows_has_two_pages(
     host: Host, hit: Hit, contexts: Contexts
 ) -> None:
-    study: Study = hit.publication.study
     other = making.hit(hit.publication)
     context = contexts()
     _, first = show(context, host, accepted(hit))
