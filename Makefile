@@ -12,7 +12,7 @@ WITH_SERVERS := $(BIN)/python -m annotation_app.launcher run --fast --folder var
 .PHONY: help demo test test-deep bench lint types format lock clean clean-data python embedded dev browser
 
 help:
-	@echo "make demo        the whole application on http://127.0.0.1:8000, with a study in it"
+	@echo "make demo        the whole application on http://127.0.0.1:8000, with a study in it, and a marketplace"
 	@echo "make test        linters, types, import rules and the whole suite"
 	@echo "make test-deep   the same with the long runs"
 	@echo "make bench       what is measured, in one run"

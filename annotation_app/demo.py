@@ -17,6 +17,7 @@ from typing import IO
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from annotation_app.demo_marketplace import marketplace_people, marketplace_port
 from annotation_app.embedded import running_servers, write_private
 from annotation_app.processes import Child, Program, dies_with_parent, running
 
@@ -41,7 +42,8 @@ def run_demo(*, folder: Path, port: int, images: int, environment: Mapping[str, 
         stack.callback(console.print, "Stopped.")
         with _step(console, "PostgreSQL and Valkey"):
             servers = stack.enter_context(running_servers(folder))
-        _refuse_busy_port(port)
+        for needed in (port, marketplace_port(port)):
+            _refuse_busy_port(needed)
         kept = None if environment.get("DATABASE_URL") else _KeptLogins(folder)
         environment = {**environment, **servers.urls}
         with (
@@ -52,28 +54,43 @@ def run_demo(*, folder: Path, port: int, images: int, environment: Mapping[str, 
             migrate.finish()
             collectstatic.finish()
         # The web server gets ready meanwhile.
-        web = stack.enter_context(running(_web(port, environment), folder))
+        web = stack.enter_context(running(_web("web", port, environment), folder))
+        market = stack.enter_context(
+            running(_web("marketplace", marketplace_port(port), environment), folder)
+        )
+        people = stack.enter_context(_managing(environment, *marketplace_people(folder)))
         logins = kept.read() if kept else None
         if logins is None:
-            with (
-                _step(console, "A study with answers in it") as show,
-                _managing(environment, "demo", f"--images={images}") as fill,
-            ):
-                logins = fill.finish(show)
+            logins = _fill(console, images, environment)
             if kept:
                 kept.write(logins)
         worker = stack.enter_context(running(_worker(environment), folder))
         scheduler = stack.enter_context(running(_scheduler(folder, environment), folder))
-        children = (*servers.children, worker, scheduler, web)
-        with _step(console, "Web server, worker and scheduler"):
-            _wait_until_healthy(port, children)
-        console.print(f"\n[bold]http://127.0.0.1:{port}[/]\n")
-        console.print(logins, markup=False, highlight=False, soft_wrap=True)
+        children = (*servers.children, worker, scheduler, market, web)
+        with _step(console, "Web server, marketplace, worker and scheduler"):
+            workers = people.finish()
+            _wait_until_healthy(marketplace_port(port), market, children)
+            _wait_until_healthy(port, web, children)
+        _tell_logins(console, port, logins)
+        _tell_logins(console, marketplace_port(port), workers)
         console.print(f"Logs are in {folder / 'log'}. Ctrl-C stops everything.", soft_wrap=True)
         stack.callback(console.print, "Stopping…")
         while True:
             _refuse_dead(children)
             time.sleep(0.5)
+
+
+def _fill(console: Console, images: int, environment: Mapping[str, str]) -> str:
+    with (
+        _step(console, "A study with answers in it") as show,
+        _managing(environment, "demo", f"--images={images}") as fill,
+    ):
+        return fill.finish(show)
+
+
+def _tell_logins(console: Console, port: int, logins: str) -> None:
+    console.print(f"\n[bold]http://127.0.0.1:{port}[/]\n")
+    console.print(logins, markup=False, highlight=False, soft_wrap=True)
 
 
 class _KeptLogins:
@@ -122,10 +139,10 @@ def _scheduler(folder: Path, environment: Mapping[str, str]) -> Program:
     )
 
 
-def _web(port: int, environment: Mapping[str, str]) -> Program:
+def _web(name: str, port: int, environment: Mapping[str, str]) -> Program:
     options = ("--worker-class=gthread", "--workers=2", "--threads=4", "--graceful-timeout=5")
     return Program(
-        name="web",
+        name=name,
         command=[*GUNICORN, f"--bind=127.0.0.1:{port}", "--no-control-socket", *options],
         environment=environment,
         stop_signals=STOP_SIGNALS,
@@ -204,12 +221,12 @@ def _refuse_busy_port(port: int) -> None:
             ) from error
 
 
-def _wait_until_healthy(port: int, children: tuple[Child, ...]) -> None:
+def _wait_until_healthy(port: int, server: Child, children: tuple[Child, ...]) -> None:
     deadline = time.monotonic() + HEALTH_SECONDS
     while not _is_healthy(port):
         _refuse_dead(children)
         if time.monotonic() > deadline:
-            raise DemoError(f"The web server does not answer:\n{children[-1].log_tail()}")
+            raise DemoError(f"The {server.name} server does not answer:\n{server.log_tail()}")
         time.sleep(0.1)
 
 

@@ -13,6 +13,7 @@ from types import FrameType
 from rich.console import Console
 
 from annotation_app.demo import BASE_DIR, DemoError, run_demo
+from annotation_app.demo_marketplace import has_marketplace, marketplace_environment
 from annotation_app.embedded import (
     ServersError,
     erase_data,
@@ -48,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m annotation_app.launcher")
     actions = parser.add_subparsers(dest="action", required=True)
     demo = actions.add_parser("demo", help="the whole application with a study in it")
-    demo.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000))
+    demo.add_argument("--port", type=int, default=_port())
     demo.add_argument("--images", type=int, default=400, help="in its corpus, 50 to 100,000")
     run = actions.add_parser("run", help="a command, with PostgreSQL and Valkey running")
     run.add_argument("--fast", action="store_true", help="data that need not survive a crash")
@@ -59,9 +60,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _port() -> int:
+    return int(os.environ.get("PORT") or 8000)
+
+
 def _demo(options: argparse.Namespace) -> int:
     folder = options.folder.absolute()
-    environment = _local_environment(folder) | {
+    environment = {
+        **marketplace_environment(folder, options.port),
+        **_local_environment(folder),
         "DEBUG": "off",
         "ENVIRONMENT": "production",
     }
@@ -75,7 +82,10 @@ def _run(options: argparse.Namespace) -> int:
     folder = options.folder.absolute()
     shared = urls_of_running_servers(folder)
     with nullcontext(shared) if shared else servers(folder, durable=not options.fast) as urls:
-        return _run_command(options.command, _local_environment(folder) | urls)
+        environment = _local_environment(folder) | urls
+        if has_marketplace(folder):
+            environment = marketplace_environment(folder, _port()) | environment
+        return _run_command(options.command, environment)
 
 
 def _erase(options: argparse.Namespace) -> int:

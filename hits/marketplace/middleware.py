@@ -3,6 +3,8 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from hits.marketplace.site.guards import NEVER_FRAMED
+
 Handler = Callable[[HttpRequest], HttpResponse]
 
 
@@ -18,4 +20,7 @@ class OwnHost:
             is_call = request.method == "POST" and request.path == "/"
             urls = "hits.marketplace.api_urls" if is_call else "hits.marketplace.urls"
             request.urlconf = urls  # type: ignore[attr-defined]
+            response = self.handle(request)
+            response.headers.setdefault("Content-Security-Policy", NEVER_FRAMED)
+            return response
         return self.handle(request)

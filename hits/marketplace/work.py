@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from django.db import transaction
-from django.db.models import Count, Min
+from django.db.models import Count, Min, QuerySet
 from django.utils import timezone
 
 from hits.marketplace import events, states
@@ -18,17 +19,21 @@ from hits.marketplace.models import HIT, Assignment, HITType, Worker
 from hits.marketplace.settling import settle_due
 
 __all__ = [
+    "NOT_ACCEPTED",
     "Offer",
     "accept",
+    "accept_one",
     "available",
     "frame_address",
     "give_back",
+    "offered",
     "preview",
     "settle_due",
     "submit",
 ]
 
 NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
+QUICKER_OTHERS = 20
 
 
 @dataclass(frozen=True)
@@ -43,13 +48,17 @@ class Offer:
     unmet: tuple[Requirement, ...]
 
 
+def offered(worker: Worker) -> QuerySet[HIT]:
+    """HITs with a free place that the worker has not taken, whatever they require."""
+    taken = Assignment.objects.filter(worker=worker, status__in=Assignment.LIVE)
+    alive = HIT.objects.filter(status=HIT.Status.ASSIGNABLE, expires_at__gt=timezone.now())
+    return alive.exclude(assignments__in=taken)
+
+
 def available(worker: Worker) -> list[Offer]:
     """One offer a group, newest first; groups that the worker may not discover are left out."""
     settle_due()
-    open_hits = HIT.objects.filter(
-        status=HIT.Status.ASSIGNABLE, expires_at__gt=timezone.now()
-    ).exclude(assignments__in=Assignment.objects.filter(worker=worker, status__in=Assignment.LIVE))
-    groups = open_hits.values("hit_type").annotate(hits=Count("id"), first=Min("id"))
+    groups = offered(worker).values("hit_type").annotate(hits=Count("id"), first=Min("id"))
     hits = HIT.objects.select_related("hit_type__requester").in_bulk(
         [group["first"] for group in groups]
     )
@@ -102,6 +111,19 @@ def accept(*, worker: Worker, hit: HIT) -> Assignment:
     if standing.unmet(hit.hit_type):
         raise Refused("not_qualified", "You do not meet the qualifications for this HIT.")
     return _assign(worker, hit)
+
+
+def accept_one(*, worker: Worker, hit_type: HITType, rather: HIT | None) -> Assignment:
+    """The HIT that was asked for, or, where others were quicker, the next of its group."""
+    first = [rather] if rather is not None else []
+    others = offered(worker).filter(hit_type=hit_type).order_by("id")
+    for hit in chain(first, others[:QUICKER_OTHERS]):
+        try:
+            return accept(worker=worker, hit=hit)
+        except Refused as refusal:
+            if refusal.code != "unavailable":
+                raise
+    raise Refused("unavailable", "No HIT of this kind is left.")
 
 
 def _again(mine: Assignment) -> Assignment:

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Playwright, expect, syn
 from pytest_django.live_server_helper import LiveServer
 
 from hits.models import User
+from tests.browser.running_demo import Demo, running_demo
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -75,3 +76,9 @@ def session_cookie(user: User, url: str) -> dict[str, str]:
     client.force_login(user)
     name = django_settings.SESSION_COOKIE_NAME
     return {"name": name, "value": client.cookies[name].value, "url": url}
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    with running_demo(tmp_path_factory.mktemp("demo") / "var") as started:
+        yield started

@@ -6,55 +6,14 @@ With SCREENSHOTS set to a folder, what each of them sees is kept there.
 import json
 import os
 import re
-import signal
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from eccv_caption import Metrics
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.browser.running_demo import Demo
+
 STUDY = "photographs"
-
-
-@dataclass(frozen=True)
-class Demo:
-    url: str
-    password: str
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    folder = tmp_path_factory.mktemp("demo")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    ours = {"DATABASE_URL", "REDIS_URL", "DATA_DIR", "SECRET_KEY", "EMAIL_BACKEND"}
-    command = [sys.executable, "-m", "annotation_app.launcher", "demo"]
-    with subprocess.Popen(
-        [*command, "--folder", str(folder / "var"), "--port", str(port), "--images", "60"],
-        cwd=ROOT,
-        env={name: value for name, value in os.environ.items() if name not in ours},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        said = []
-        for line in process.stdout or ():
-            said.append(line)
-            if "Ctrl-C" in line:
-                break
-        found = re.search(r"password (\S+)", "".join(said))
-        assert found is not None, "".join(said)
-        yield Demo(f"http://127.0.0.1:{port}", found[1])
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
-    with socket.socket() as probe:
-        assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
 def keep(page: Page, name: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -11,10 +12,15 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor
 
+import boto3
 import pytest
 
+from annotation_app.demo_marketplace import marketplace_environment
 from tests.launcher.holder import everything_in
+from tests.ports import two_free_ports
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 # Set by the tests for themselves; the demo has its own.
@@ -55,17 +61,16 @@ def read_until(process: subprocess.Popen[str], words: str) -> str:
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return two_free_ports()
 
 
 def test_the_demo_runs_until_ctrl_c_and_leaves_nothing_running(folder: Path, port: int) -> None:
     with demo(folder, port) as process:
         said = read_until(process, "Ctrl-C stops everything")
         assert f"http://127.0.0.1:{port}" in said
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/") as answer:
-            assert answer.status == 200
+        for served in (port, port + 1):
+            with urllib.request.urlopen(f"http://127.0.0.1:{served}/health/") as answer:
+                assert answer.status == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
     assert everything_in(folder) == []
@@ -119,11 +124,40 @@ def test_a_part_that_dies_is_named_and_everything_stops(folder: Path, port: int)
     assert everything_in(folder) == []
 
 
-def test_a_port_in_use_is_said(folder: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with demo(folder, port) as process:
-            said = read_until(process, "cannot be used")
-            assert process.wait(30) == 1
+def test_the_demo_has_a_marketplace_with_workers_and_a_requester(folder: Path, port: int) -> None:
+    with demo(folder, port) as process:
+        said = read_until(process, "Ctrl-C stops everything")
+        market = said.partition(f"http://127.0.0.1:{port + 1}")[2]
+        found = re.search(r"wanda .*with the password (\S+)", market, re.DOTALL)
+        assert found is not None
+        form = urlencode({"name": "wanda", "password": found[1]}).encode()
+        origin = f"http://127.0.0.1:{port + 1}"
+        login = urllib.request.Request(f"{origin}/login/", form, {"Origin": origin})
+        with urllib.request.build_opener(HTTPCookieProcessor()).open(login) as answer:
+            assert "wanda" in answer.read().decode()
+        assert requesters_balance(folder, origin) == "1000.00"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+
+
+def requesters_balance(folder: Path, endpoint: str) -> str:
+    settings = marketplace_environment(folder, 0)
+    client = boto3.client(
+        "mturk",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=settings["CHANNEL_LOCAL_ACCESS_KEY"],
+        aws_secret_access_key=settings["CHANNEL_LOCAL_SECRET_KEY"],
+    )
+    return str(client.get_account_balance()["AvailableBalance"])
+
+
+@pytest.mark.parametrize("offset", [0, 1], ids=["the web server's", "the marketplace's"])
+def test_a_port_in_use_is_said(folder: Path, offset: int) -> None:
+    first = two_free_ports()
+    port = first + offset
+    with socket.create_server(("127.0.0.1", port)), demo(folder, first) as process:
+        said = read_until(process, "cannot be used")
+        assert process.wait(30) == 1
     assert f"Port {port} of 127.0.0.1" in said
     assert f"PORT={port + 1} make demo" in said
