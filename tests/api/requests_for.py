@@ -55,7 +55,6 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
         "key": _page(world, path).key,
         "sha256": world.corpus.images.earliest("pk").blob_id,
         "name": "bonus" if "claims/" in path else "data.json",
-        "channel": "local",
         "unknown": "nothing/here",
         "pk": _number(world, path),
         "token": world.invitation.token,
@@ -149,7 +148,6 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
         },
         ("api/studies/<slug:slug>/releases/", "POST"): {"name": "next"},
         ("api/studies/<slug:slug>/publications/", "POST"): {
-            "channel": "local",
             "title": "Pairs",
             "description": "Pairs of an image and a caption.",
             "reward": "0.65",
