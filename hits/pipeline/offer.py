@@ -29,9 +29,9 @@ def terms_of(
     countries: Sequence[str],
 ) -> Terms:
     requirements = []
-    if approved_hits:
+    if approved_hits is not None:
         requirements.append(_at_least(Requirement.APPROVED_HITS, approved_hits))
-    if approval_rate:
+    if approval_rate is not None:
         requirements.append(_at_least(Requirement.APPROVAL_RATE, approval_rate))
     if countries:
         requirements.append(Requirement(Requirement.LOCALE, "In", tuple(countries)))
