@@ -32,7 +32,7 @@ from hits.channels.configured import names
 from hits.models import Claim, ClaimState, Intent, Publication, Role, Study
 from hits.pipeline import follow, jobs, publish, workers
 from hits.pipeline.errors import Closed, Refused
-from hits.pipeline.offer import offer, terms_of
+from hits.pipeline.offer import terms_of
 
 
 def _opened(request: Request, slug: str) -> Study:
@@ -129,7 +129,7 @@ class PublicationList(mixins.ListModelMixin, Listing):
         sent.is_valid(raise_exception=True)
         assert study.version is not None
         values = {"reward": study.version.pay, **sent.validated_data}
-        made = offer(
+        made = publish.publish(
             study=study,
             channel=_known(values.pop("channel")),
             pages=_pages(study, values.pop("pages", None)),

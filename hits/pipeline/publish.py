@@ -16,7 +16,7 @@ from hits.channels.configured import channel as channel_named
 from hits.channels.contract import Channel, Delete, End, NoAnswer, Publish, Terms
 from hits.models import Claim, Hit, Intent, Job, Publication, Study, Unit, User
 from hits.pipeline import jobs, ledger
-from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.errors import Closed, Refused, Stale
 from hits.pipeline.overview import pace_of
 from hits.protocol import protocol
 
@@ -65,8 +65,12 @@ def publish(
     by: User,
     least_wage: Decimal | None,
     pages: int | None = None,
+    seen: int | None = None,
 ) -> Publication:
-    """Offer pages of an open study; the tickets are made by a job."""
+    """Offer pages of an open study; the tickets are made by a job.
+
+    With `seen`, the last publication known, a newer one stops it: a button that is pressed twice
+    must not spend twice."""
     if study.state != Study.State.OPEN:
         raise Closed("Only an open study can be published.")
     asked = _marketplace(channel)
@@ -74,7 +78,10 @@ def publish(
     wanted = _refuse_too_many(study, pages)
     _refuse_what_is_not_covered(asked, wanted, terms)
     with transaction.atomic():
-        _refuse_too_many(_locked(study), wanted)
+        locked = _locked(study)
+        if seen is not None and seen != last_publication(study):
+            raise Stale("The study was published a moment ago. Look at that first.")
+        _refuse_too_many(locked, wanted)
         publication = Publication.objects.create(
             study=study,
             channel=channel,
@@ -86,6 +93,11 @@ def publish(
         )
         _add_tickets(publication, wanted, by)
     return publication
+
+
+def last_publication(study: Study) -> int:
+    """The newest publication of a study: what a researcher saw when they published."""
+    return study.publications.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 def _marketplace(name: str) -> Channel:

@@ -27,8 +27,8 @@ LONGEST_PROBLEM = 2000
 LARGEST_DRAFT = 200_000
 LAST_REVISION = 2**31 - 2
 WITHDREW = (
-    "You withdrew from this study, so this page cannot be submitted. Its answers stay saved: agree "
-    "to the information again from your home page to submit them."
+    "You withdrew from this study, so this page cannot be submitted. Its answers stay saved: "
+    "agree to its information again to submit them."
 )
 DEVICES = frozenset({"keyboard", "pointer", "touch", "mixed"})
 

@@ -18,7 +18,7 @@ from hits.models import ClaimState, Publication, Role, Study
 from hits.pipeline import follow, jobs, pay
 from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError
-from hits.pipeline.offer import last_publication, offer, terms_of
+from hits.pipeline.offer import terms_of
 from hits.views.access import study_of_researcher, user_of
 from hits.views.channel_forms import CloseForm, PublishForm, TopUpForm
 from hits.views.claim_acts import Confirmation
@@ -98,7 +98,7 @@ def _review(
         "warning": follow.wage_warning(estimate.hourly, values["least_wage"]),
         "short": estimate.total - estimate.balance if estimate.balance is not None else None,
         "promised": in_words(terms),
-        "seen": last_publication(study),
+        "seen": publishing.last_publication(study),
         "error": error,
     }
     return render(request, "research/publish_review.html", context, status=422 if error else 200)
@@ -108,7 +108,7 @@ def _launch(request: HttpRequest, study: Study, context: dict[str, Any]) -> Http
     values = context["form"].cleaned_data
     seen = request.POST.get("seen", "")
     try:
-        made = offer(
+        made = publishing.publish(
             study=study,
             channel=context["channel"],
             terms=_terms(values),
