@@ -1,6 +1,7 @@
 """Hints from the marketplace, signed by it and sent to us over HTTP."""
 
 import json
+from collections.abc import Iterator
 
 import boto3
 import pytest
@@ -8,6 +9,8 @@ from django.conf import LazySettings
 from django.test import Client
 from moto.server import ThreadedMotoServer
 
+from hits.channels.configured import channel as channel_named
+from hits.channels.mturk import MTurk
 from hits.marketplace import signing
 from hits.marketplace.models import Event, Fault, NotificationSetting, Requester
 from hits.models import Claim, Job, Publication
@@ -18,12 +21,15 @@ TOPIC = "arn:aws:sns:us-east-1:123456789012:hits"
 
 
 @pytest.fixture
-def publication(market: str, requester: Requester, settings: LazySettings) -> Publication:
+def publication(market: str, requester: Requester, settings: LazySettings) -> Iterator[Publication]:
     """Sold at a marketplace that tells us what happens."""
     settings.CHANNELS = {"local": selling.channel_values(market, requester, topic=TOPIC)}
     here = market.replace("127.0.0.1", "localhost")
     settings.MARKETPLACE_SUBSCRIBERS = {TOPIC: f"{here}/notifications/local/"}
-    return selling.sell(selling.study(), pages=2)
+    opened = channel_named("local")
+    yield selling.sell(selling.study(), pages=2)
+    assert isinstance(opened, MTurk)
+    opened.client.close()
 
 
 def signed(text: str, topic: str = TOPIC) -> dict[str, str]:
