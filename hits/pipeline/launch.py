@@ -179,6 +179,7 @@ class _Runner:
                 raise Closed(f"{self.publication.channel} does not do {left:,} of the calls yet.")
             else:
                 time.sleep(0.1)
+        self.progress(total, total, f"{total:,} of {total:,} calls")
         refused = intents.filter(state=Intent.State.REFUSED).first()
         if refused is not None:
             raise Refused(f"{self.publication.channel} refuses: {refused.message}")
