@@ -1,0 +1,1 @@
+"""From judgments to the figure in the paper: arrays in, results out; no Django, no database."""

@@ -1,0 +1,224 @@
+"""Rankings and ground truth, from the files that researchers have.
+
+A ground truth is the eccv_caption layout, {"query id": [positive ids …]}. A ranking is the same
+layout with items best first, an array of item ids with a row a query, or an array of scores.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hits.analysis.arrays import Bools, Floats, Ints
+from hits.analysis.errors import DegenerateInput
+
+NOTHING = -1
+CELLS_AT_ONCE = 32_000_000
+
+Layout = Mapping[int, Sequence[int]]
+
+
+def read_layout(path: Path) -> dict[int, list[int]]:
+    """A JSON file in the eccv_caption layout, with ids as numbers."""
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+        return {int(query): [int(item) for item in items] for query, items in read.items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise DegenerateInput(
+            f'{path.name} is not in the layout {{"query id": [item ids …]}}: {error}'
+        ) from error
+
+
+@dataclass(frozen=True)
+class GroundTruth:
+    """Positives of each query, without repeats: those of query q are at starts[q]:starts[q + 1]."""
+
+    queries: Ints
+    starts: Ints
+    positives: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        return np.diff(self.starts)
+
+    @property
+    def pairs(self) -> set[tuple[int, int]]:
+        asked = np.repeat(self.queries, self.sizes)
+        return set(zip(asked.tolist(), self.positives.tolist(), strict=True))
+
+    @property
+    def firsts(self) -> Ints:
+        return self.positives[self.starts[:-1]]
+
+
+def ground_truth(layout: Layout) -> GroundTruth:
+    if not layout:
+        raise DegenerateInput("The ground truth has no query.")
+    lists = [list(dict.fromkeys(items)) for items in layout.values()]
+    sizes = np.array([len(items) for items in lists], np.int64)
+    queries = np.fromiter(layout, np.int64, len(layout))
+    if not sizes.all():
+        raise DegenerateInput(f"Query {queries[sizes == 0][0]} has no positive.")
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    positives = np.fromiter((item for items in lists for item in items), np.int64, int(starts[-1]))
+    if positives.min() < 0:
+        raise DegenerateInput("Ids are not negative.")
+    return GroundTruth(queries, starts, positives)
+
+
+def read_ground_truth(path: Path) -> GroundTruth:
+    return ground_truth(read_layout(path))
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """A row of item ids a query, best first; rows that are shorter end in NOTHING.
+
+    `complete` says that a row holds the whole gallery, so that nothing comes after its end.
+    """
+
+    queries: Ints
+    items: NDArray[np.integer]
+    complete: bool = False
+
+    def __post_init__(self) -> None:
+        if self.items.ndim != 2 or len(self.items) != len(self.queries):
+            raise DegenerateInput("A ranking has one row of items for each query.")
+        if self.items.shape[1] == 0:
+            raise DegenerateInput("The rankings are empty.")
+
+    @property
+    def depth(self) -> int:
+        return int(self.items.shape[1])
+
+    def rows_of(self, queries: Ints) -> Ints:
+        """Where the rankings of these queries are; each must be there."""
+        order = np.argsort(self.queries, kind="stable")
+        known = self.queries[order]
+        if (known[1:] == known[:-1]).any():
+            raise DegenerateInput("A query is ranked twice.")
+        places = np.minimum(np.searchsorted(known, queries), len(known) - 1)
+        missing = queries[known[places] != queries]
+        if missing.size:
+            raise DegenerateInput(
+                f"{missing.size} queries of the ground truth have no ranking, such as {missing[0]}."
+            )
+        rows: Ints = order[places]
+        return rows
+
+
+def rankings_from_layout(layout: Layout, *, complete: bool = False) -> Rankings:
+    if not layout:
+        raise DegenerateInput("The rankings are empty.")
+    depth = max(map(len, layout.values()))
+    items = np.full((len(layout), depth), NOTHING, np.int64)
+    for row, ranked in enumerate(layout.values()):
+        items[row, : len(ranked)] = ranked
+    return Rankings(np.fromiter(layout, np.int64, len(layout)), items, complete)
+
+
+def rankings_from_scores(
+    scores: Floats, queries: Ints, gallery: Ints, *, depth: int | None = None
+) -> Rankings:
+    """The items of highest score first; equal scores keep the gallery's order."""
+    if scores.shape != (len(queries), len(gallery)):
+        raise DegenerateInput("Scores have a row for each query and a column for each item.")
+    if np.isnan(scores).any():
+        raise DegenerateInput("Some scores are not numbers.")
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
+    whole = depth is None or depth >= len(gallery)
+    return Rankings(np.asarray(queries, np.int64), np.asarray(gallery)[order], whole)
+
+
+def read_rankings(
+    path: Path, *, queries: Ints | None = None, gallery: Ints | None = None
+) -> Rankings:
+    """JSON in the layout; or npy, of item ids, or with a gallery and floating numbers of scores.
+
+    An npy file needs the queries of its rows. It is never unpickled.
+    """
+    if path.suffix == ".json":
+        return rankings_from_layout(read_layout(path))
+    if path.suffix != ".npy":
+        raise DegenerateInput("Rankings come as .json or .npy files.")
+    if queries is None:
+        raise DegenerateInput("An npy file of rankings needs the ids of its queries.")
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise DegenerateInput(f"{path.name} holds no plain array: {error}") from error
+    if np.issubdtype(array.dtype, np.integer):
+        return Rankings(np.asarray(queries, np.int64), array)
+    if gallery is None:
+        raise DegenerateInput("An npy file of scores needs the ids of the gallery.")
+    return rankings_from_scores(np.asarray(array, np.float64), queries, gallery)
+
+
+class Lookup:
+    """From ids to numbers from 0 on; ids that are not known become NOTHING."""
+
+    DENSE = 20_000_000
+
+    def __init__(self, ids: Ints) -> None:
+        self.known = np.unique(ids)
+        self.dense: NDArray[np.int32] | None = None
+        if self.known[-1] < self.DENSE:
+            # One place before the first id and one after the last stand for all others.
+            self.dense = np.full(int(self.known[-1]) + 3, NOTHING, np.int32)
+            self.dense[self.known + 1] = np.arange(len(self.known), dtype=np.int32)
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.integer]:
+        if self.dense is not None:
+            return self.dense.take(ids + 1, mode="clip")
+        places = np.minimum(np.searchsorted(self.known, ids), len(self.known) - 1)
+        return np.where(self.known[places] == ids, places, NOTHING)
+
+
+def matches(items: NDArray[np.integer], truth: GroundTruth, asked: Ints) -> Bools:
+    """Which items of each row are positives; `asked` are the places of the rows' queries."""
+    sizes = truth.sizes[asked]
+    most = int(sizes.max(initial=0))
+    # Comparing with each positive reads less than marking the positives among all items would.
+    if most * items.shape[1] <= len(truth.positives):
+        found = np.zeros(items.shape, np.bool_)
+        for place in range(most):
+            own = truth.positives[truth.starts[asked] + np.minimum(place, sizes - 1)]
+            found |= items == own[:, None]
+        return found
+    return _marked(items, truth, asked)
+
+
+def _marked(items: NDArray[np.integer], truth: GroundTruth, asked: Ints) -> Bools:
+    lookup = Lookup(truth.positives)
+    positives = lookup(truth.positives)
+    found = np.empty(items.shape, np.bool_)
+    at_once = max(1, CELLS_AT_ONCE // (len(lookup) + 1))
+    for start in range(0, len(asked), at_once):
+        own = asked[start : start + at_once]
+        sizes = truth.sizes[own]
+        is_positive = np.zeros((len(own), len(lookup) + 1), np.bool_)
+        places = _ranges(truth.starts[own], sizes)
+        is_positive[np.repeat(np.arange(len(own)), sizes), positives[places]] = True
+        ranked = lookup(items[start : start + at_once]).astype(np.int64)
+        found[start : start + at_once] = np.take_along_axis(is_positive, ranked, axis=1)
+    return found
+
+
+def _ranges(starts: Ints, sizes: Ints) -> Ints:
+    """starts[0] … starts[0] + sizes[0] - 1, then the same for the others."""
+    ends = np.cumsum(sizes)
+    every: Ints = np.arange(ends[-1]) + np.repeat(starts - (ends - sizes), sizes)
+    return every
+
+
+def require_no_repeats(items: NDArray[np.integer]) -> None:
+    """An item that stands twice in one ranking would be counted twice."""
+    ordered = np.sort(items, axis=1)
+    if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NOTHING)).any():
+        raise DegenerateInput("A ranking names an item twice.")
