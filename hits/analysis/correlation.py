@@ -89,14 +89,14 @@ def spearman_bootstrap(
 
 def _rank_correlation(first: Ints, second: Ints) -> float:
     one, two = _centred_ranks(first), _centred_ranks(second)
-    spread = float(np.sqrt((one @ one) * (two @ two)))
+    spread = float(np.sqrt((one * one).sum() * (two * two).sum()))
     if spread == 0:
         raise DegenerateInput("In a sample all scores are equal, so it has no rank correlation.")
-    return float(one @ two) / spread
+    return float((one * two).sum()) / spread
 
 
 def _centred_ranks(codes: Ints) -> Floats:
+    """Mid-ranks less their mean, doubled, so that they are whole numbers until the end."""
     counts = np.bincount(codes)
-    middles = np.cumsum(counts) - counts / 2
-    ranks: Floats = middles[codes] - len(codes) / 2
-    return ranks
+    ranks = 2 * np.cumsum(counts)[codes] - counts[codes] - len(codes)
+    return ranks.astype(np.float64)
