@@ -3,14 +3,16 @@
 The paper counts nouns and adjectives by a parser. What is used here is a small tagger of its own,
 made for captions: lists of the closed classes (articles, prepositions, pronouns, conjunctions,
 numbers, auxiliaries, adverbs), a list of the adjectives and of the verbs that captions use most,
-endings for the rest, and two rules of context. A word that nothing else claims is a noun. Counts are
-therefore estimates: compare those of one tagger with each other, not with a parser's. A better
-tagger can be passed in.
+endings for the rest, and two rules of context (caption_words.json has the lists). A word that
+nothing else claims is a noun. Counts are therefore estimates: compare those of one tagger with each
+other, not with a parser's. A better tagger can be passed in.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -23,50 +25,13 @@ Tagger = Callable[[Sequence[str]], list[Part]]
 
 _WORD = re.compile(r"[a-z0-9]+(?:['’-][a-z0-9]+)*")
 
-_CLOSED = frozenset(
-    """a an the this that these those some any each every both either neither no another other all
-    several many few much more most such own same of in on at by for with without from into onto to
-    off over under above below beneath between among behind beside besides near through across along
-    around against about up down out inside outside toward towards past during before after while
-    upon within next amid amidst atop underneath and or but nor so yet as if than when where who whom
-    whose which what that why how because though although i you he she it we they me him her us them
-    my your his its our their mine yours hers ours theirs himself herself itself themselves someone
-    something somebody everyone everything nobody nothing there here is are was were be been being am
-    has have had having do does did doing can could will would shall should may might must one two
-    three four five six seven eight nine ten eleven twelve dozen hundred thousand not very too also
-    just only even still together away back forward apart ahead almost already again then now ready
-    quite really well alone together's""".split()
-)
-_ADJECTIVES = frozenset(
-    """white black red blue green yellow brown orange pink purple gray grey golden silver beige tan
-    large small big little tiny huge giant tall short long wide narrow thick thin high low deep
-    young old older elderly adult new modern vintage antique ancient empty full open closed dirty
-    clean wet dry hot cold warm cool fresh bright dark light colorful colourful plain fancy beautiful
-    pretty cute nice good bad great happy sad busy quiet crowded wooden metal plastic concrete brick
-    leather stuffed electric electronic grassy snowy sandy rocky muddy sunny cloudy rainy foggy hazy
-    clear blurry female male bare naked dead alive single double several various different similar
-    multiple many front left right top middle main ripe raw sliced cooked baked fried grilled frozen
-    public private outdoor indoor urban rural commercial military professional steep flat round square
-    curly fluffy furry hairy bald bearded shaggy striped spotted checkered patterned floral decorative
-    ornate parked broken messy cluttered neat tidy half whole entire huge heavy strange odd funny
-    asian chinese american english african delicious tasty healthy sweet soft hard rough smooth shiny
-    transparent stainless nearby distant lone upright upside sleepy tired hungry angry""".split()
-)
-_VERBS = frozenset(
-    """sit sits sat stand stands stood hold holds held ride rides rode walk walks ran run runs play
-    plays eat eats ate look looks wear wears wore lay lays lie lies fly flies flew jump jumps hang
-    hangs hung make makes made take takes took get gets got go goes went come comes came drive drives
-    drove swing swings swung hit hits throw throws threw catch catches caught watch watches pose poses
-    cut cuts put puts show shows shown lean leans carry carries talk talks use uses pull pulls push
-    pushes graze grazes wait waits travel travels sleep sleeps drink drinks cross crosses contain
-    contains include includes feature features appear appears seem seems try tries see sees seen be
-    surround surrounds prepare prepares cook cooks enjoy enjoys perform performs smile smiles""".split()
-)
+_LISTS = json.loads(Path(__file__).with_name("caption_words.json").read_text(encoding="utf-8"))
+_CLOSED = frozenset(_LISTS["closed classes"])
+_ADJECTIVES = frozenset(_LISTS["adjectives"])
+_VERBS = frozenset(_LISTS["verbs"])
+_BEFORE_A_NOUN = frozenset(_LISTS["before a noun"]) | _ADJECTIVES
 _ADJECTIVE_ENDINGS = ("ful", "ous", "ish", "ive", "able", "ible", "less", "ic", "ical")
 _OTHER_ENDINGS = ("ly",)
-_BEFORE_A_NOUN = frozenset(
-    "a an the some his her its their this that these those two three".split()
-)
 
 
 def words_of(text: str) -> list[str]:

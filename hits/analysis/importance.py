@@ -8,6 +8,8 @@ from hits.analysis.arrays import Bools, Floats, finite, same_length
 from hits.analysis.errors import DegenerateInput
 from hits.analysis.regions import Region, distance
 
+ALLOWANCE = 1.01
+
 
 def categories_in(words: Collection[str], categories: Mapping[str, str]) -> set[str]:
     """The categories that a caption's words stand for, by a table from words to categories."""
@@ -51,20 +53,27 @@ def closeness(regions: Sequence[Region]) -> Floats:
 def spread(importance: Floats, weights: Floats, tau: float = 1.0) -> Floats:
     """I_P = H I_O, normalised to sum 1 (Eq. 10), with the heat kernel H = U exp(-τ Λ / λ_max) Uᵀ.
 
-    U and Λ are the eigenvectors and eigenvalues of the graph's Laplacian D - W; dividing by the
-    largest brings them into [0, 1], as the paper and PyGSP's Heat do.
+    U and Λ are the eigenvectors and eigenvalues of the graph's Laplacian D - W, and λ_max is the
+    largest eigenvalue with PyGSP's allowance of 1%: with it the weights that were released for the
+    survey's images come out.
     """
     same_length(importance=finite(importance, "importances"), weights=weights)
-    if weights.shape != (len(importance),) * 2 or not np.allclose(weights, weights.T):
-        raise DegenerateInput("Closeness is a symmetric matrix with a row for each object.")
-    if (importance < 0).any() or not importance.any() or (weights < 0).any() or tau < 0:
-        raise DegenerateInput("Importance, closeness and τ are not negative, nor all importance 0.")
-    values, vectors = np.linalg.eigh(np.diag(weights.sum(axis=1)) - weights)
-    largest = values[-1] if values[-1] > 0 else 1.0
-    kernel = (vectors * np.exp(-tau * values / largest)) @ vectors.T
-    warmed = kernel @ importance
+    if (importance < 0).any() or not importance.any():
+        raise DegenerateInput("Importance is not negative, and some of it is more than 0.")
+    warmed = heat_kernel(weights, tau) @ importance
     shares: Floats = warmed / warmed.sum()
     return shares
+
+
+def heat_kernel(weights: Floats, tau: float = 1.0) -> Floats:
+    if weights.ndim != 2 or weights.shape != weights.T.shape or not np.allclose(weights, weights.T):
+        raise DegenerateInput("Closeness is a symmetric matrix with a row for each object.")
+    if (weights < 0).any() or tau < 0:
+        raise DegenerateInput("Closeness and τ are not negative.")
+    values, vectors = np.linalg.eigh(np.diag(weights.sum(axis=1)) - weights)
+    largest = ALLOWANCE * values[-1] if values[-1] > 0 else 1.0
+    kernel: Floats = (vectors * np.exp(-tau * values / largest)) @ vectors.T
+    return kernel
 
 
 def critical(importance: Floats, threshold: float) -> Bools:
