@@ -8,21 +8,35 @@ from datetime import UTC, datetime
 from types import ModuleType
 from typing import Any
 
-from bench import cycle, importing, machine, releasing, report
+from bench import (
+    bootstrap,
+    comparisons,
+    coverage,
+    cycle,
+    importing,
+    machine,
+    releasing,
+    report,
+    retrieval,
+)
 from bench.cluster import BenchError
 
 BENCHES: dict[str, ModuleType] = {
     "cycle": cycle,
     "import": importing,
     "release": releasing,
+    "retrieval": retrieval,
+    "comparisons": comparisons,
+    "bootstrap": bootstrap,
+    "coverage": coverage,
 }
 
 
 def main() -> int:
     if len(sys.argv) == 1:
         for name, bench in BENCHES.items():
-            print(f"{name:10}{bench.__doc__}")
-        print(f"{'all':10}All of them, one after the other.")
+            print(f"{name:12}{bench.__doc__}")
+        print(f"{'all':12}All of them, one after the other.")
         return 0
     options = _parser().parse_args()
     try:
