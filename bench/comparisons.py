@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import venv
+from pathlib import Path
 from typing import Any
 
 import choix
@@ -74,7 +75,7 @@ def _crowd_kit(given: Comparisons, ours: np.ndarray[Any, Any]) -> dict[str, Any]
     if not python.exists():
         venv.create(folder, with_pip=True)
     quietly = ["--quiet", "--disable-pip-version-check"]
-    install = [python, "-m", "pip", "install", *quietly, "crowd-kit==1.4.2"]
+    install: list[str | Path] = [python, "-m", "pip", "install", *quietly, "crowd-kit==1.4.2"]
     subprocess.run(install, check=True, stdout=sys.stderr)
     source = FOLDER / "comparisons.npz"
     np.savez(source, left=given.left, right=given.right, outcome=given.outcome)

@@ -47,8 +47,12 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
 def _tell(held: dict[str, Floats], widths: dict[str, Floats], simulations: int) -> dict[str, Any]:
     shares = {kind: counts / simulations for kind, counts in held.items()}
     rows = [
-        [kind, f"{each.mean():.1%}", *(f"{share:.1%}" for share in each)]
-        + [f"{(widths[kind] / simulations).mean():.2f}"]
+        [
+            kind,
+            f"{each.mean():.1%}",
+            *(f"{share:.1%}" for share in each),
+            f"{(widths[kind] / simulations).mean():.2f}",
+        ]
         for kind, each in shares.items()
     ]
     report.table(

@@ -1,0 +1,64 @@
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from hits.analysis import reproduction
+from hits.analysis.reproduction import Released, Row, reproduce
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return reproduce(Released(None))
+
+
+def test_every_figure_that_needs_no_file_is_as_expected(rows: list[Row]) -> None:
+    assert [row.figure for row in rows if not row.is_as_expected] == []
+    assert sum(row.matches is True for row in rows) >= 55
+
+
+def test_rows_without_data_say_which_file_is_wanted(rows: list[Row]) -> None:
+    wanted = " ".join(row.computed for row in rows if row.matches is None)
+    for name in (
+        "sts_val.csv",
+        "sits_test.csv",
+        "AMT_responses.json",
+        "MSCOCO_FG_img_filenames.npy",
+    ):
+        assert name in wanted
+
+
+def test_the_labels_of_table_d1_do_not_hold(rows: list[Row]) -> None:
+    labels = next(row for row in rows if "296 answers" in row.figure)
+    assert labels.computed == "printed row D"
+    assert not labels.matches
+
+
+def test_all_28_correlations_of_table_5_are_there(rows: list[Row]) -> None:
+    assert sum(row.figure.startswith("ECCV Table 5") for row in rows) == 28
+
+
+def test_released_files_are_found_at_any_depth(tmp_path: Path) -> None:
+    folder = tmp_path / "some" / "where"
+    folder.mkdir(parents=True)
+    np.save(folder / "Flickr30K_FG_img_filenames.npy", np.array([f"{n}.jpg" for n in range(6867)]))
+    found = reproduce(Released(tmp_path))
+    pool = next(row for row in found if row.figure.endswith("pool of Flickr30K"))
+    assert pool.matches
+
+
+def test_the_command_prints_a_table_and_ends_well() -> None:
+    output = StringIO()
+    call_command("reproduce", stdout=output)
+    assert "ECCV Table D.1" in output.getvalue()
+    assert "0 are not as expected" in output.getvalue()
+
+
+def test_the_command_fails_when_a_figure_does_not_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {"one": lambda _released: iter([Row("one", "1", "2", False)])}
+    monkeypatch.setattr(reproduction, "FIGURES", wrong)
+    with pytest.raises(SystemExit) as ended:
+        call_command("reproduce", stdout=StringIO())
+    assert ended.value.code == 1
