@@ -11,6 +11,7 @@ from hits.analysis import agreement
 from hits.analysis.aggregation import dawid_skene, majority
 from hits.analysis.agreement import Judgments, Level
 from hits.analysis.errors import DegenerateInput
+from hits.analysis.resampling import By
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 
@@ -145,7 +146,7 @@ def test_a_worker_who_judged_a_unit_twice_is_refused() -> None:
     ["nominal alpha", "ordinal alpha", "interval alpha", "fleiss", "percent", "one out"],
 )
 @pytest.mark.parametrize("by", ["worker", "item", "both"])
-def test_intervals_hold_the_estimate(figure: agreement.Figure, by: agreement.By) -> None:
+def test_intervals_hold_the_estimate(figure: agreement.Figure, by: By) -> None:
     found = agreement.agreement_interval(drawn(), figure, by=by, replicates=60)
     assert found.low < found.estimate < found.high
     assert found.high <= (100 if figure == "percent" else 1)
