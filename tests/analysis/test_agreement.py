@@ -105,6 +105,27 @@ def test_cohen_kappa_of_a_known_table() -> None:
     assert agreement.cohen_kappa(first, second) == pytest.approx(0.4)
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=30))
+@settings(deadline=None)
+def test_cohen_kappa_is_symmetric_at_most_1_and_blind_to_names(rows: list[tuple[int, int]]) -> None:
+    first, second = np.array(rows).T
+    assume(len({*first.tolist(), *second.tolist()}) > 1)
+    kappa = agreement.cohen_kappa(first, second)
+    assert kappa <= 1
+    assert agreement.cohen_kappa(second, first) == pytest.approx(kappa)
+    assert agreement.cohen_kappa(7 - first, 7 - second) == pytest.approx(kappa)
+
+
+@given(st.integers(0, 500), st.permutations(range(8)))
+@settings(max_examples=25, deadline=None)
+def test_fleiss_kappa_and_dawid_and_skene_are_blind_to_names(seed: int, order: list[int]) -> None:
+    plain = drawn(seed, units=20)
+    renamed = Judgments(plain.units, np.array(order)[plain.workers], 9 - plain.values)
+    assert agreement.fleiss_kappa(renamed) == pytest.approx(agreement.fleiss_kappa(plain))
+    one, two = dawid_skene(plain), dawid_skene(renamed)
+    assert two.probabilities[:, ::-1] == pytest.approx(one.probabilities, abs=1e-6)
+
+
 def test_percent_agreement_is_the_mean_share_of_pairs_alike() -> None:
     table = np.array([[0, 1, 2], [0, 1, 1], [1, 1, 0]], float)
     assert agreement.percent_agreement(from_table(table)) == pytest.approx(

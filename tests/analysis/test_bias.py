@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hits.analysis.bias import MachineBias, Proposal, bias, bias_by_size, subsets
 from hits.analysis.errors import DegenerateInput
@@ -58,6 +60,19 @@ def test_bias_is_the_mean_of_self_and_non_self_weighted_by_machines() -> None:
     assert found.self_bias is not None
     assert found.non_self_bias is not None
     assert found.bias == pytest.approx((2 * found.self_bias + 3 * found.non_self_bias) / 5)
+
+
+scores_of_five = st.lists(st.floats(0, 100), min_size=5, max_size=5)
+
+
+@given(scores_of_five, scores_of_five, st.sets(st.sampled_from("PQRST"), min_size=1))
+def test_bias_is_never_negative_and_the_same_for_scores_turned_around(
+    some: list[float], every: list[float], chosen: set[str]
+) -> None:
+    scores, of_all = (dict(zip("PQRST", values, strict=True)) for values in (some, every))
+    found = bias(scores, of_all, chosen)
+    assert found.bias >= 0
+    assert bias(of_all, scores, chosen) == found
 
 
 def test_all_subsets_are_averaged_by_their_size() -> None:

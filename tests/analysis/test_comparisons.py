@@ -113,6 +113,20 @@ def test_turning_every_answer_turns_every_strength(wins: np.ndarray) -> None:
     assert back.strengths == pytest.approx(-there.strengths, abs=1e-6)
 
 
+@given(st.integers(0, 1000), st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_showing_every_pair_the_other_way_round_turns_only_the_side_effect(
+    seed: int, ties: bool
+) -> None:
+    there = drawn(seed, 800, side=0.3, tie=0.0 if ties else None)
+    other = np.array([RIGHT, LEFT, TIE])[there.outcome]
+    back = Comparisons(NAMES, there.right, there.left, other)
+    one, two = (fit(each, side=True, ties=ties) for each in (there, back))
+    assert two.strengths == pytest.approx(one.strengths, abs=1e-7)
+    assert two.side == pytest.approx(-one.side if one.side is not None else None, abs=1e-7)
+    assert two.tie == pytest.approx(one.tie, abs=1e-7) if ties else two.tie is None
+
+
 def test_a_system_s_comparisons_with_itself_are_counted_and_left_out() -> None:
     rows = [("A", "B", "A", 1, 1), ("B", "A", "B", 2, 1), ("A", "A", "A", 1, 2)]
     found = comparisons_from(rows)

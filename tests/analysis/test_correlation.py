@@ -80,6 +80,16 @@ def test_the_bootstrap_repeats_itself_for_the_same_seed() -> None:
     assert (first.samples == second.samples).all()
 
 
+@given(st.integers(0, 100))
+@settings(max_examples=10, deadline=None)
+def test_the_bootstrap_sees_only_the_order_of_scores(seed: int) -> None:
+    queries, human, model = rated(40)
+    plain = spearman_bootstrap(queries, human, model, samples=5, seed=seed)
+    raised = spearman_bootstrap(queries, human**3, np.exp(model), samples=5, seed=seed)
+    assert (plain.samples == raised.samples).all()
+    assert (np.abs(plain.samples) <= 1).all()
+
+
 def test_too_few_queries_are_refused() -> None:
     with pytest.raises(DegenerateInput, match="four queries"):
         spearman_bootstrap(np.array([0, 1, 2]), np.arange(3.0), np.arange(3.0))
