@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 
 import numpy as np
 
-from hits.analysis.arrays import Bools, Floats, finite, same_length
+from hits.analysis.arrays import Floats, finite, same_length
 from hits.analysis.errors import DegenerateInput
 from hits.analysis.regions import Region, distance
 
@@ -74,8 +74,3 @@ def heat_kernel(weights: Floats, tau: float = 1.0) -> Floats:
     largest = ALLOWANCE * values[-1] if values[-1] > 0 else 1.0
     kernel: Floats = (vectors * np.exp(-tau * values / largest)) @ vectors.T
     return kernel
-
-
-def critical(importance: Floats, threshold: float) -> Bools:
-    """The objects that are kept: those with I_P > T."""
-    return importance > threshold

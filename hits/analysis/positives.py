@@ -8,7 +8,6 @@ import numpy as np
 
 from hits.analysis.arrays import Floats, Ints
 from hits.analysis.errors import DegenerateInput
-from hits.analysis.resampling import By, Interval, mean_interval
 
 Positives = Mapping[int, Set[int]]
 
@@ -95,20 +94,6 @@ def conversions(counts: Sequence[int]) -> list[Conversion]:
         if before <= 0 or not 0 <= after <= before:
             raise DegenerateInput("A stage cannot let out more than came in, nor begin with none.")
     return [Conversion(before, after) for before, after in pairwise(counts)]
-
-
-def share(
-    hits: Ints,
-    *,
-    by: By = "item",
-    workers: Ints | None = None,
-    items: Ints | None = None,
-    seed: int = 0,
-) -> Interval:
-    """The share of judgments that are hits, with an interval that resamples clusters."""
-    return mean_interval(
-        np.asarray(hits, np.float64), by=by, workers=workers, items=items, seed=seed
-    )
 
 
 def share_changed(before: Mapping[int, int], after: Mapping[int, int]) -> float:

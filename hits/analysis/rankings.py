@@ -45,11 +45,6 @@ class GroundTruth:
         return np.diff(self.starts)
 
     @property
-    def pairs(self) -> set[tuple[int, int]]:
-        asked = np.repeat(self.queries, self.sizes)
-        return set(zip(asked.tolist(), self.positives.tolist(), strict=True))
-
-    @property
     def firsts(self) -> Ints:
         return self.positives[self.starts[:-1]]
 
