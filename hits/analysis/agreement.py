@@ -25,6 +25,7 @@ from hits.analysis.resampling import (
     Scale,
     Statistic,
     cluster_interval,
+    mean_interval,
 )
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -212,6 +213,28 @@ def cohen_statistic(first: NDArray[np.generic], second: NDArray[np.generic]) -> 
     return statistic
 
 
+def cohen_interval(
+    first: NDArray[np.generic],
+    second: NDArray[np.generic],
+    *,
+    replicates: int = REPLICATES,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> Interval:
+    """Cohen's kappa with an interval that resamples units: of people there are only two."""
+    same_length(first=first, second=second)
+    return cluster_interval(
+        cohen_statistic(first, second),
+        judgments=len(first),
+        by="item",
+        items=np.arange(len(first)),
+        replicates=replicates,
+        level=level,
+        scale=AT_MOST_ONE,
+        seed=seed,
+    )
+
+
 @dataclass(frozen=True)
 class LeaveOneOut:
     """Each worker's correlation with the mean of the others, and the mean of those."""
@@ -269,6 +292,11 @@ class Retest:
     pearson: float
     spearman: float
     differences: Floats
+
+    def interval(self, *, level: float = LEVEL, seed: int = 0) -> Interval:
+        """Of the mean absolute difference, resampling pairs."""
+        pairs = np.arange(self.pairs)
+        return mean_interval(np.abs(self.differences), items=pairs, level=level, seed=seed)
 
 
 def rated_both_ways(first: Ints, second: Ints, scores: Floats) -> Retest:

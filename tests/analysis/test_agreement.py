@@ -103,6 +103,8 @@ def test_cohen_kappa_of_a_known_table() -> None:
     first = np.array([1] * 25 + [0] * 25)
     second = np.array([1] * 20 + [0] * 5 + [1] * 10 + [0] * 15)
     assert agreement.cohen_kappa(first, second) == pytest.approx(0.4)
+    found = agreement.cohen_interval(first, second, replicates=200)
+    assert 0 < found.low < 0.4 < found.high < 1
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=30))
@@ -186,6 +188,8 @@ def test_pairs_rated_both_ways_are_found_once() -> None:
     found = agreement.rated_both_ways(first, second, np.array([1.0, 2.0, 4.0, 3.5, 0.0, 5.0]))
     assert found.pairs == 2
     assert found.mean_absolute_difference == pytest.approx(0.75)
+    interval = found.interval()
+    assert interval.low < 0.75 < interval.high
 
 
 def known() -> dict[str, list[list[float]]]:
