@@ -115,12 +115,13 @@ class _Pairs:
         )
 
     def squared_differences(self, numbers: Floats, weights: Floats) -> tuple[float, float]:
-        centred = numbers - np.average(numbers, weights=weights)
-        squares = np.bincount(self.units, weights=weights * centred**2)
-        sums = np.bincount(self.units, weights=weights * centred)
+        """Σ_{i ≠ j} w_i w_j (x_i - x_j)² = 2 Σ w Σ w (x - mean)², in units and overall."""
         total = np.bincount(self.units, weights=weights)
-        within = 2 * (total * squares - sums**2)
-        overall = 2 * (weights.sum() * squares.sum() - sums.sum() ** 2)
+        means = np.bincount(self.units, weights=weights * numbers) / total
+        apart = weights * (numbers - means[self.units]) ** 2
+        within = 2 * total * np.bincount(self.units, weights=apart)
+        centred = numbers - np.average(numbers, weights=weights)
+        overall = 2 * weights.sum() * (weights * centred**2).sum()
         pairs = total**2 - np.bincount(self.units, weights=weights**2)
         observed = float((total * within / pairs).sum() / total.sum())
         return observed, float(overall / (weights.sum() ** 2 - (weights**2).sum()))

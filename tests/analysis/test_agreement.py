@@ -175,11 +175,10 @@ def test_intervals_hold_the_estimate(figure: agreement.Figure, by: By) -> None:
     assert found.high <= (100 if figure == "percent" else 1)
 
 
-def test_perfect_agreement_does_not_vary() -> None:
-    table = np.tile(np.array([0.0, 1.0, 2.0, 1.0]), (3, 1))
-    found = agreement.agreement_interval(
-        from_table(table), "nominal alpha", by="item", replicates=20
-    )
+@pytest.mark.parametrize("figure", ["nominal alpha", "ordinal alpha", "interval alpha", "fleiss"])
+def test_perfect_agreement_does_not_vary(figure: agreement.Figure) -> None:
+    table = np.tile(np.array([0.1, 1.3, 2.7, 1.3]), (3, 1))
+    found = agreement.agreement_interval(from_table(table), figure, by="item", replicates=20)
     assert (found.low, found.estimate, found.high) == (1, 1, 1)
 
 
