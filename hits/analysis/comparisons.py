@@ -167,9 +167,9 @@ def fit_tally(
         raise DegenerateInput("There are ties; fit them, or leave them out.")
     if ties and not tied:
         raise DegenerateInput("There are no ties to fit.")
-    _require_estimable(names, wins_of(tallied) + (tallied[..., TIE] + tallied[..., TIE].T) / 2)
     if not side and not ties:
         return fit_wins(names, wins_of(tallied))
+    _require_estimable(names, wins_of(tallied) + (tallied[..., TIE] + tallied[..., TIE].T) / 2)
     if side:
         _require_both_sides_won(tallied)
     found = maximise(tallied[None], side=side, ties=ties)
