@@ -5,7 +5,7 @@ installed eccv_caption package, and from released files in a folder.
 import csv
 import importlib.util
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hits.analysis.agreement import rated_both_ways
-from hits.analysis.arrays import coded
+from hits.analysis.arrays import Floats, coded
 from hits.analysis.bias import bias
 from hits.analysis.comparisons import fit_wins
 from hits.analysis.correlation import correlation_table
@@ -110,28 +110,32 @@ def _preferences(_released: Released) -> Iterator[Row]:
     said = sorted(table["scores"].values(), reverse=True)
     for (score, name), value in zip(by_score, said, strict=True):
         yield _number(f"ECCV Table D.1, Bradley–Terry score of printed row {name}", value, score, 2)
-    asked = wins + wins.T
-    fewest = [
-        name
-        for place, name in enumerate(model.names)
-        if all(asked[place, other] == 296 for other in range(5) if other != place)
-    ]
+    system_c = row_of_system_c(model.names, wins)
     yield Row(
         "ECCV Table D.1, the row with 296 answers a pair, which is system C",
         "printed row C",
-        f"printed row {', '.join(fewest)}",
-        fewest == ["C"],
+        f"printed row {system_c}",
+        system_c == "C",
         holds=False,
     )
-    # By the number of answers system C is printed row D, which comes second.
-    place_of_c = [name for _, name in by_score].index(fewest[0]) + 1
+    place = [name for _, name in by_score].index(system_c)
     yield Row(
         "ECCV §4.1, preference follows mAP@R: place of system C",
         "third",
-        {1: "first", 2: "second", 3: "third"}.get(place_of_c, str(place_of_c)),
-        place_of_c == 3,
+        ("first", "second", "third", "fourth", "fifth")[place],
+        place == 2,
         holds=False,
     )
+
+
+def row_of_system_c(names: Sequence[str], wins: Floats) -> str:
+    """Answers with five positives were moved from system C to E, and E–E counts them: the row
+    whose every pair lacks as many as that. Printed last, E is the only row with a diagonal."""
+    asked = wins + wins.T
+    moved = wins[-1, -1]
+    usual = np.median(asked[np.triu_indices(len(names), 1)])
+    lacking = (asked == usual - moved).sum(axis=1) == len(names) - 1
+    return ", ".join(name for name, lacks in zip(names, lacking, strict=True) if lacks)
 
 
 def five_rankings(positives: int = 8) -> dict[str, list[int]]:

@@ -1,3 +1,4 @@
+import json
 from io import StringIO
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from hits.analysis import reproduction
+from hits.analysis.rankings import read_layout
 from hits.analysis.reproduction import Released, Row, reproduce
 
 
@@ -47,6 +49,34 @@ def test_released_files_are_found_at_any_depth(tmp_path: Path) -> None:
     found = reproduce(Released(tmp_path))
     pool = next(row for row in found if row.figure.endswith("pool of Flickr30K"))
     assert pool.matches
+
+
+def test_rated_pairs_are_compared_with_the_positives_of_eccv_caption(tmp_path: Path) -> None:
+    positives = read_layout(Released(None).eccv_caption("cxc_caption_to_image.json"))
+    pairs = [(caption, image) for caption, images in positives.items() for image in images]
+    lines = ["caption,image,agg_score,sampling_method"]
+    lines += [
+        f"COCO_val2014:sentid:{caption},COCO_val2014_{image:012d}.jpg,{score},c2i_intrasim"
+        for score in ("3.0", "4.98")
+        for caption, image in pairs[score == "3.0" :: 2]
+    ]
+    lines.append("COCO_val2014:sentid:1,COCO_val2014_000000000001.jpg,2.99,c2i_intrasim")
+    (tmp_path / "sits_test.csv").write_text("\n".join(lines))
+    found = next(row for row in reproduce(Released(tmp_path)) if "SITS test" in row.figure)
+    assert found.matches
+
+
+def test_survey_answers_are_read_in_their_released_layout(tmp_path: Path) -> None:
+    answers = {
+        "Prominence": [{"image_id": "1", "description": "32112"}],
+        "Caption": [{"image_id": "1", "description": "32112"}],
+        "Comparison": [{"image_id": "1", "description": "2"}],
+    }
+    (tmp_path / "AMT_responses.json").write_text(json.dumps(answers))
+    found = {row.figure: row for row in reproduce(Released(tmp_path))}
+    assert found["VL surveys 1 and 2, mean tau-b"].computed == "1.00"
+    assert not found["VL surveys 1 and 2, mean tau-b"].is_as_expected
+    assert found["VL surveys, responses released"].computed == "3"
 
 
 def test_the_command_prints_a_table_and_ends_well() -> None:
