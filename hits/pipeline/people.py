@@ -68,14 +68,32 @@ def give_consent(*, study: Study, account: Account) -> Consent:
 def withdraw(*, study: Study, account: Account) -> None:
     """No more pages; what was submitted stays, what is open goes back."""
     _lock_person(account)
-    participation = Participation.objects.filter(study=study, person_id=account.person_id).first()
-    if participation is None:
-        return
-    participation.consents.filter(withdrawn_at__isnull=True).update(withdrawn_at=timezone.now())
+    _end_consent(study, account)
     for page in Assignment.objects.select_for_update(no_key=True).filter(
         study=study, person_id=account.person_id, state="open"
     ):
         close(page, Assignment.State.RETURNED)
+
+
+@transaction.atomic
+def withdraw_from(*, page: Assignment, account: Account) -> None:
+    """This page goes back, and with an account's last open page its consent. Whose account it
+    is may be an invention, so that no other page is touched."""
+    _lock_person(account)
+    theirs = Assignment.objects.filter(study=page.study_id, account=account, state="open")
+    mine = theirs.select_for_update(no_key=True).filter(pk=page.pk).first()
+    if mine is not None:
+        close(mine, Assignment.State.RETURNED)
+    if not theirs.exists():
+        _end_consent(page.study, account)
+
+
+def _end_consent(study: Study, account: Account) -> None:
+    Consent.objects.filter(
+        participation__study=study,
+        participation__person=account.person_id,
+        withdrawn_at__isnull=True,
+    ).update(withdrawn_at=timezone.now())
 
 
 @transaction.atomic

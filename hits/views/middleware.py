@@ -50,7 +50,8 @@ def request_log(handle: Handler) -> Handler:
 def content_security(handle: Handler) -> Handler:
     def middleware(request: HttpRequest) -> HttpResponse:
         response = handle(request)
-        response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+        if _is_ours(request):
+            response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         return response
 
     return middleware
@@ -80,5 +81,9 @@ def worker_pages(handle: Handler) -> Handler:
 
 
 def _is_worker_page(request: HttpRequest) -> bool:
-    """Another host's addresses, which have a URL configuration of their own, are not ours."""
-    return request.path_info.startswith(WORKER_PAGES) and not hasattr(request, "urlconf")
+    return request.path_info.startswith(WORKER_PAGES) and _is_ours(request)
+
+
+def _is_ours(request: HttpRequest) -> bool:
+    """Another host's addresses have a URL configuration of their own, and rules of their own."""
+    return not hasattr(request, "urlconf")

@@ -201,9 +201,9 @@ def handed_over(visit: Visit) -> HttpResponse:
 @_for_a_hit
 def withdraw(visit: Visit) -> HttpResponse:
     found = _claim_by_pass(visit)
-    if found is None:
+    if found is None or found.assignment is None:
         return _say(OPEN_TOO_LONG, status=403)
-    people.withdraw(study=visit.publication.study, account=found.account)
+    people.withdraw_from(page=found.assignment, account=found.account)
     return _say("You have withdrawn. What you had not submitted is not used.", status=200)
 
 

@@ -337,3 +337,15 @@ class TestAThousandInventedClaims:
 def test_the_address_of_a_hit_is_ours_and_signed(hit: Hit) -> None:
     assert address_of(hit).startswith("http://127.0.0.1:8000/hit/")
     assert framed.signed_key(hit) != hit.key.hex
+
+
+class TestWithdrawingInAnothersName:
+    def test_ends_no_page_but_the_invented_ones_own(self, hit: Hit, study: Study) -> None:
+        real = Worker(hit).accept()
+        invented = Worker(making.hit(hit.publication), ref="ASSIGNMENT2")
+        invented.open()
+        invented.post("withdraw", invented.token())
+        assert invented.page.state == Assignment.State.RETURNED
+        assert real.page.state == Assignment.State.OPEN
+        assert real.do().status_code == 200
+        assert Judgment.objects.count() == QUESTIONS

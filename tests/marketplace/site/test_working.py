@@ -53,6 +53,7 @@ def test_an_accepted_hit_opens_in_its_frame_with_what_the_contract_adds(
     html = page.content.decode()
     assert 'sandbox="allow-same-origin allow-scripts allow-forms"' in html
     assert 3590 < page.context["seconds_left"] <= 3600
+    assert "frame-src http: https:" in page.headers["Content-Security-Policy"]
 
 
 def test_the_height_of_the_frame_is_the_requesters(client: Client) -> None:
