@@ -110,7 +110,7 @@ class FollowingSerializer(serializers.Serializer[Following]):
         source="money.owed", max_digits=14, help_text="For confirmed work that is not paid."
     )
     offered = _dollars(
-        source="money.offered", max_digits=14, help_text="For HITs that are live or to be made."
+        source="money.offered", max_digits=14, help_text="For HITs that are live, to be made or still in work."
     )
     total = _dollars(source="money.total", max_digits=14)
     median_seconds = serializers.FloatField(source="pace.median_seconds", allow_null=True)

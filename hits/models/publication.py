@@ -48,7 +48,32 @@ class Publication(models.Model):
         return f"{self.study} at {self.channel}"
 
 
+# Clocks differ, and a page handed over in the last second takes a while to be listed.
+GRACE = timedelta(minutes=5)
+
+
 class HitQuerySet(models.QuerySet["Hit"]):
+    def offered(self) -> "HitQuerySet":
+        """On sale or to be made; of what is closed, only what may have been made already."""
+        called = Hit.objects.filter(
+            intents__action="ticket", intents__attempts__gt=0, intents__settled_at__isnull=True
+        )
+        to_be_made = ~Q(publication__state=Publication.State.CLOSED) | Q(pk__in=called.values("pk"))
+        return self.filter(Q(state="live") | Q(to_be_made, state="meant"))
+
+    def in_work(self) -> "HitQuerySet":
+        """Not on sale any more, but somebody has it and may hand it over, or has done so: it is
+        known better once the marketplace was asked after its last moment."""
+        claims = Claim.objects.filter(hit=models.OuterRef("pk"))
+        live = claims.filter(theirs="").exclude(assignment__state="returned")
+        asked_after = Q(last_moment__lt=F("publication__reconciled_at") - GRACE)
+        return self.with_last_moment().filter(
+            ~Q(asked_after, publication__reconciled_at__isnull=False),
+            models.Exists(live),
+            ~models.Exists(claims.exclude(theirs="")),
+            state="ended",
+        )
+
     def with_last_moment(self) -> "HitQuerySet":
         """When a page of it can have been handed over at the latest."""
         duration = Cast(KeyTextTransform("duration", "publication__terms"), models.IntegerField())

@@ -9,6 +9,7 @@ from hits.channels.contract import Approve
 from hits.models import Account, Assignment, Claim, ClaimState, Hit, Intent, Publication, Study
 from hits.models.publication import SOON, ClaimQuerySet
 from hits.pipeline import pay
+from hits.pipeline.ledger import WITHDRAWN
 from hits.pipeline.overview import Attention, Pace
 from hits.pipeline.pay import Spending
 from hits.pipeline.tally import one_row
@@ -67,7 +68,7 @@ class Stranded:
 def following(publication: Publication) -> Following:
     hits = _hits(publication)
     claims = Claim.objects.filter(hit__publication=publication).count_by_state()
-    intents = publication.intents.aggregate(
+    intents = publication.intents.exclude(message=WITHDRAWN).aggregate(
         refused=Count("pk", filter=Q(state=Intent.State.REFUSED)),
         unknown=Count("pk", filter=Q(state=Intent.State.UNKNOWN)),
     )
@@ -181,8 +182,12 @@ def attention_of(found: Following, name: str) -> list[Attention]:
 def needs_attention() -> Q:
     """Of publications: whether work is stranded there, or a call was refused or ended unknown."""
     claims = Claim.objects.filter(hit__publication=OuterRef("pk"))
-    calls = Intent.objects.filter(publication=OuterRef("pk"), state__in=TROUBLED)
+    calls = troubled().filter(publication=OuterRef("pk"))
     return Q(Exists(to_pay(claims)) | Exists(to_compensate(claims)) | Exists(calls))
+
+
+def troubled() -> QuerySet[Intent]:
+    return Intent.objects.filter(state__in=TROUBLED).exclude(message=WITHDRAWN)
 
 
 def attention_in(study: Study) -> list[Attention]:
@@ -198,7 +203,7 @@ def attention_in(study: Study) -> list[Attention]:
     near = deadlines(study).count()
     if near:
         items.append(Attention(_near(near), "warn", "review", "Review"))
-    calls = Intent.objects.filter(publication__study=study, state__in=TROUBLED).count()
+    calls = troubled().filter(publication__study=study).count()
     if calls:
         text = f"A marketplace refused, or may not have heard, {_count(calls, 'call')}."
         items.append(Attention(text, "bad", "channels", "See them"))

@@ -180,6 +180,7 @@ class _Runner:
             else:
                 time.sleep(0.1)
         self.progress(total, total, f"{total:,} of {total:,} calls")
+        self._refuse_paused()
         refused = intents.filter(state=Intent.State.REFUSED).first()
         if refused is not None:
             raise Refused(f"{self.publication.channel} refuses: {refused.message}")
@@ -191,6 +192,7 @@ class _Runner:
             self.progress(done, total, f"{done:,} of {total:,} calls")
             settled = ledger.settle(intent)
             if settled.state == Intent.State.REFUSED:
+                self._refuse_paused()
                 raise Refused(f"{self.publication.channel} refuses: {settled.message}")
             if settled.settled_at is not None:
                 done += 1

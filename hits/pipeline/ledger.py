@@ -32,6 +32,8 @@ LONGEST_WAIT = 300.0
 OF_A_LAUNCH = frozenset({"publication", "ticket", "qualification"})
 # A token is trusted for a little less long than it is remembered.
 MARGIN = timedelta(hours=1)
+# Not refused by the marketplace: it was not asked, or did not hear.
+WITHDRAWN = "The publication was closed before this was made."
 
 Tell = Callable[[int, int | None, str], None]
 
@@ -113,6 +115,35 @@ def try_again(intents: QuerySet[Intent]) -> int:
     return intents.filter(state=Intent.State.REFUSED).update(
         state=Intent.State.MEANT, settled_at=None, next_try_at=timezone.now()
     )
+
+
+@transaction.atomic
+def withdraw(intents: QuerySet[Intent]) -> int:
+    """Calls that nobody has begun to make are not made any more. One that is being made now is
+    locked, and found out about later."""
+    waiting = intents.filter(attempts=0, settled_at__isnull=True)
+    locked = waiting.select_for_update(skip_locked=True, of=("self",))
+    return Intent.objects.filter(pk__in=list(locked.values_list("pk", flat=True))).update(
+        state=Intent.State.REFUSED, message=WITHDRAWN, settled_at=timezone.now()
+    )
+
+
+@transaction.atomic
+def find_out(intent: Intent, *, gives_up: bool) -> None:
+    """Whether a call that may have been made was made. It is not made now; where it was not and
+    nobody wants it any more, that is its end."""
+    waiting = Intent.objects.filter(pk=intent.pk, settled_at__isnull=True)
+    locked = waiting.select_for_update(skip_locked=True).first()
+    if locked is None:
+        return
+    call = Call(action=locked.action, token=locked.token, request=locked.request)
+    found = opened(locked.channel).look_up(call)
+    if found.result is Result.DONE:
+        found = Outcome(Result.ALREADY_DONE, answer=found.answer)
+        _take_effect(locked, found)
+    elif found.result is Result.RETRY and gives_up:
+        found = Outcome(Result.REFUSED, message=WITHDRAWN)
+    _write(locked, found)
 
 
 @transaction.atomic

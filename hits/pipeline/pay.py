@@ -13,7 +13,7 @@ from django.utils import timezone
 from hits.channels.configured import NoSuchChannel
 from hits.channels.configured import channel as channel_named
 from hits.channels.contract import Approve, Bonus, Cost, Reject, Terms
-from hits.models import Assignment, Claim, Decision, Hit, Intent, Publication, Study, User
+from hits.models import Assignment, Claim, Decision, Intent, Publication, Study, User
 from hits.pipeline import ledger
 from hits.pipeline.errors import Closed, Refused
 
@@ -210,10 +210,10 @@ def spending(publication: Publication) -> Spending:
     page = page_cost(publication).page
     claims = Claim.objects.filter(hit__publication=publication)
     bonuses = publication.intents.filter(action="bonus", state__in=SUCCEEDED)
-    offered = publication.hits.filter(state__in=[Hit.State.MEANT, Hit.State.LIVE])
+    offered = publication.hits.offered().count() + publication.hits.in_work().count()
     return Spending(
         paid=page * claims.filter(theirs=Theirs.APPROVED).count(),
         bonuses=bonuses.aggregate(sum=Sum("amount"))["sum"] or Decimal(0),
         owed=page * claims.filter(theirs=Theirs.SUBMITTED).count(),
-        offered=page * offered.count(),
+        offered=page * offered,
     )

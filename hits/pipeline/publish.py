@@ -8,12 +8,12 @@ from uuid import UUID
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from hits.channels.configured import NoSuchChannel
 from hits.channels.configured import channel as channel_named
-from hits.channels.contract import Channel, Delete, End, NoAnswer, Publish, Terms
+from hits.channels.contract import Channel, Delete, End, NoAnswer, Publish, Terms, Ticket
 from hits.models import Claim, Hit, Intent, Job, Publication, Study, Unit, User
 from hits.pipeline import jobs, ledger
 from hits.pipeline.errors import Closed, Refused, Stale
@@ -115,6 +115,14 @@ def _locked(study: Study) -> Study:
     return Study.objects.select_for_update(no_key=True, of=("self",)).get(pk=study.pk)
 
 
+def _locked_publication(publication: Publication) -> Publication:
+    """After its study, as everybody locks them who locks both."""
+    study = _locked(publication.study)
+    locked = Publication.objects.select_for_update().get(pk=publication.pk)
+    locked.study = study
+    return locked
+
+
 def _refuse_too_many(study: Study, pages: int | None) -> int:
     short = pages_short(study)
     if pages is None:
@@ -169,11 +177,10 @@ def pages_missing(study: Study) -> int:
 def pages_short(study: Study) -> int:
     """Pages missing, less the tickets that are out or about to be and hold no units yet."""
     holding = Claim.objects.filter(hit=OuterRef("pk"), reserves=True, assignment__isnull=False)
-    waiting = Hit.objects.filter(
+    waiting = Hit.objects.offered().filter(
         ~Exists(holding),
         publication__study=study,
         publication__compensates__isnull=True,
-        state__in=[Hit.State.MEANT, Hit.State.LIVE],
     )
     return max(0, pages_missing(study) - waiting.count())
 
@@ -187,11 +194,12 @@ def top_up(*, publication: Publication, pages: int | None, by: User) -> int:
     terms = Terms.from_json(publication.terms)
     _refuse_what_is_not_covered(_marketplace(publication.channel), wanted, terms)
     with transaction.atomic():
-        locked = Publication.objects.select_for_update().get(pk=publication.pk)
-        _refuse_too_many(_locked(publication.study), wanted)
+        locked = _locked_publication(publication)
+        _refuse_closed(locked)
+        _refuse_too_many(locked.study, wanted)
         agreed = max(locked.pages, tickets_that_cost(locked).count() + wanted)
         Publication.objects.filter(pk=locked.pk).update(pages=agreed)
-        _add_tickets(publication, wanted, by)
+        _add_tickets(locked, wanted, by)
     return wanted
 
 
@@ -203,23 +211,25 @@ def _refuse_closed(publication: Publication) -> None:
 
 
 def tickets_that_cost(publication: Publication) -> QuerySet[Hit]:
-    """All but those whose page was rejected, and those taken back before a page came in."""
+    """All but those whose page was rejected, and those taken back that nobody can hand over."""
     rejected = Claim.objects.filter(hit=OuterRef("pk"), theirs=Claim.Theirs.REJECTED)
     confirmed = Claim.objects.filter(hit=OuterRef("pk")).exclude(theirs="")
-    taken_back = Intent.objects.filter(hit=OuterRef("pk"), action=End.action)
-    return publication.hits.filter(~Exists(rejected)).filter(
-        Exists(confirmed) | ~Exists(taken_back)
-    )
+    ending = Intent.objects.filter(hit=OuterRef("pk"), action=End.action)
+    in_work = publication.hits.in_work().values("pk")
+    is_free = Q(Exists(ending), ~Exists(confirmed), state__in=[Hit.State.ENDED, Hit.State.DELETED])
+    return publication.hits.filter(~Exists(rejected)).filter(~is_free | Q(pk__in=in_work))
 
 
 def replace_lost(publication: Publication) -> int:
     """New tickets for those that cost nothing, never more pages than somebody agreed to."""
-    if publication.state != Publication.State.OPEN or publication.compensates_id is not None:
+    if publication.compensates_id is not None:
         return 0
     with transaction.atomic():
-        locked = Publication.objects.select_for_update().get(pk=publication.pk)
+        locked = _locked_publication(publication)
+        if locked.state != Publication.State.OPEN or locked.study.state != Study.State.OPEN:
+            return 0
         agreed = locked.pages - tickets_that_cost(locked).count()
-        wanted = min(agreed, pages_short(_locked(locked.study)))
+        wanted = min(agreed, pages_short(locked.study))
         if wanted < 1:
             return 0
         _add_tickets(locked, wanted, by=None)
@@ -232,16 +242,31 @@ def set_state(*, publication: Publication, state: str, by: User) -> None:
     if state not in Publication.State.values:
         raise Refused("A publication is open, paused or closed.")
     with transaction.atomic():
-        locked = Publication.objects.select_for_update().get(pk=publication.pk)
+        locked = _locked_publication(publication)
         if locked.state == Publication.State.CLOSED and state != locked.state:
             raise Closed("A closed publication stays closed. Publish the study anew.")
-        locked.state = Publication.State(state)
-        locked.save(update_fields=["state"])
-        if state != Publication.State.OPEN:
-            take_back_tickets(locked, by)
-        elif not replace_lost(locked):
-            ask_to_launch(locked, by)
+        _change_state(locked, Publication.State(state), by)
     publication.refresh_from_db()
+
+
+def _change_state(locked: Publication, state: Publication.State, by: User | None) -> None:
+    locked.state = state
+    locked.save(update_fields=["state"])
+    if state != Publication.State.OPEN:
+        take_back_tickets(locked, by)
+    elif not replace_lost(locked):
+        ask_to_launch(locked, by)
+    if state == Publication.State.CLOSED:
+        _give_up_the_launch(locked)
+
+
+def _give_up_the_launch(closed: Publication) -> None:
+    """Tickets that are to be made are made no longer; those that may have been made are found
+    by the job, and ended."""
+    tickets = closed.intents.filter(action=Ticket.action)
+    ledger.withdraw(tickets)
+    if tickets.filter(settled_at__isnull=True).exists():
+        jobs.ask_once(kind="reconcile", arguments={"publication": closed.pk}, queue=QUEUE)
 
 
 def take_back_tickets(publication: Publication, by: User | None = None) -> int:

@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from hits.channels.configured import channel as channel_named
 from hits.channels.configured import names
-from hits.channels.contract import Channel, NoAnswer, Submitted
-from hits.models import Assignment, Claim, Decision, Hit, Publication
-from hits.pipeline import jobs
+from hits.channels.contract import Channel, NoAnswer, Submitted, Ticket
+from hits.models import Assignment, Claim, Decision, Hit, Intent, Publication
+from hits.models.publication import GRACE
+from hits.pipeline import jobs, ledger
 from hits.pipeline.errors import Closed
 from hits.pipeline.jobs import Progress
 from hits.pipeline.launch import grant
@@ -27,14 +28,14 @@ NOT_CONFIRMED = "Not confirmed by the marketplace"
 CONFIRMED = "Confirmed by the marketplace after all."
 DECIDED_THERE = "Decided at the marketplace."
 _ORDER = ["", "submitted", "rejected", "approved"]
-# Clocks differ, and a page handed over in the last second takes a while to be listed.
-GRACE = timedelta(minutes=5)
 
 
 def reconcile(publication: Publication, progress: Progress | None = None) -> Json:
     """Take over what the marketplace lists, and whatever follows from it."""
     channel = channel_named(publication.channel)
     asked_at = timezone.now()
+    if publication.state != Publication.State.OPEN:
+        _find_out_what_was_made(publication)
     hits = {hit.hit_id: hit for hit in _unsettled_hits().filter(publication=publication)}
     confirmed = _take_over(publication, channel, hits, progress) if hits else 0
     _end_expired(publication, asked_at)
@@ -42,9 +43,23 @@ def reconcile(publication: Publication, progress: Progress | None = None) -> Jso
     grant(publication.study, publication.channel)
     if publication.state != Publication.State.OPEN:
         take_back_tickets(publication)
-    added = replace_lost(publication)
-    Publication.objects.filter(pk=publication.pk).update(reconciled_at=asked_at)
+    with transaction.atomic():
+        Publication.objects.filter(pk=publication.pk).update(reconciled_at=asked_at)
+        added = replace_lost(publication)
     return {"confirmed": confirmed, "freed": freed, "tickets": added}
+
+
+def _half_made() -> QuerySet[Intent]:
+    """Calls for tickets that may have been made, of publications that are not open any more."""
+    return Intent.objects.filter(
+        action=Ticket.action, attempts__gt=0, settled_at__isnull=True
+    ).exclude(publication__state=Publication.State.OPEN)
+
+
+def _find_out_what_was_made(publication: Publication) -> None:
+    is_closed = publication.state == Publication.State.CLOSED
+    for intent in _half_made().filter(publication=publication):
+        ledger.find_out(intent, gives_up=is_closed)
 
 
 def _unsettled_hits() -> QuerySet[Hit]:
@@ -175,7 +190,8 @@ def due() -> QuerySet[Publication]:
     heard = timezone.now() - timedelta(seconds=settings.SYNC_SECONDS)
     return Publication.objects.filter(
         Q(reconciled_at__isnull=True) | Q(reconciled_at__lt=heard),
-        Exists(_unsettled_hits().filter(publication=OuterRef("pk"))),
+        Exists(_unsettled_hits().filter(publication=OuterRef("pk")))
+        | Exists(_half_made().filter(publication=OuterRef("pk"))),
         channel__in=names(),
     )
 

@@ -198,7 +198,9 @@ def _show(
             for state in ClaimState
         ],
         "jobs": recent_jobs(asked),
-        "is_launching": asked.filter(kind="publish", state__in=["queued", "running"]).exists(),
+        "is_unfinished": found.state == Publication.State.OPEN
+        and followed.hits["meant"] > 0
+        and not asked.filter(kind="publish", state__in=["queued", "running"]).exists(),
         "page_cost": pay.page_cost(found).page,
         "top_up_form": top_up_form or TopUpForm(most=most),
         "most": most,
@@ -289,6 +291,10 @@ def reconcile(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Go on with a launch that was stopped or has failed."""
     found = publication_of(request, slug, pk)
-    publishing.resume(publication=found, by=user_of(request))
-    messages.success(request, "The launch goes on where it stopped.")
+    try:
+        publishing.resume(publication=found, by=user_of(request))
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, "The launch goes on where it stopped.")
     return redirect("publication", slug=slug, pk=pk)
