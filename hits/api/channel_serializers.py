@@ -110,7 +110,9 @@ class FollowingSerializer(serializers.Serializer[Following]):
         source="money.owed", max_digits=14, help_text="For confirmed work that is not paid."
     )
     offered = _dollars(
-        source="money.offered", max_digits=14, help_text="For HITs that are live, to be made or still in work."
+        source="money.offered",
+        max_digits=14,
+        help_text="For HITs that are live, to be made or still in work.",
     )
     total = _dollars(source="money.total", max_digits=14)
     median_seconds = serializers.FloatField(source="pace.median_seconds", allow_null=True)
@@ -138,12 +140,12 @@ class StateSerializer(serializers.Serializer[Any]):
 
 
 class TopUpSerializer(serializers.Serializer[Any]):
-    pages = serializers.IntegerField(
-        min_value=1,
-        max_value=100_000,
-        allow_null=True,
-        default=None,
-        help_text="All that are wanting if null.",
+    pages = serializers.IntegerField(min_value=1, max_value=100_000)
+    seen = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        help_text="How many HITs the publication has, in all states together: it is refused if "
+        "there are others by now, so that a request sent twice does not spend twice.",
     )
 
 

@@ -182,8 +182,7 @@ class PublicationTopUp(APIView):
         publication = publication_of(request, pk)
         sent = TopUpSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
-        pages = sent.validated_data["pages"]
-        more = publish.top_up(publication=publication, pages=pages, by=user_of(request))
+        more = publish.top_up(publication=publication, by=user_of(request), **sent.validated_data)
         return Response({"pages": more})
 
 

@@ -129,7 +129,7 @@ class _StateChange(APIView):
 
     def change(self, request: Request, slug: str) -> Response:
         study = study_of(request, slug, Role.RESEARCHER)
-        set_state(study=study, state=self.state)
+        set_state(study=study, state=self.state, by=user_of(request))
         return Response(StudySerializer(study).data)
 
 

@@ -137,11 +137,12 @@ def find_out(intent: Intent, *, gives_up: bool) -> None:
     if locked is None:
         return
     call = Call(action=locked.action, token=locked.token, request=locked.request)
+    # A list that may not be read says so in its message, and tells nothing.
     found = opened(locked.channel).look_up(call)
     if found.result is Result.DONE:
         found = Outcome(Result.ALREADY_DONE, answer=found.answer)
         _take_effect(locked, found)
-    elif found.result is Result.RETRY and gives_up:
+    elif found.result is Result.RETRY and not found.message and gives_up:
         found = Outcome(Result.REFUSED, message=WITHDRAWN)
     _write(locked, found)
 

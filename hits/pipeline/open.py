@@ -28,6 +28,7 @@ from hits.models import (
 from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.publish import follow_study
 from hits.protocol import Protocol, protocol
 from hits.records import Candidate, Json, Query, UnitDraft
 
@@ -150,13 +151,16 @@ def units_by_pool(study: Study) -> dict[str, int]:
 
 
 @transaction.atomic
-def set_state(*, study: Study, state: str) -> None:
-    """Pause, reopen or close. Pages that people have open can still be submitted."""
+def set_state(*, study: Study, state: str, by: User | None = None) -> None:
+    """Pause, reopen or close. Pages that people have open can still be submitted. HITs are not
+    offered any more when it is paused or closed; a person opens publications again."""
     locked = Study.objects.select_for_update().get(pk=study.pk)
     if locked.state == Study.State.DRAFT or state not in {"open", "paused", "closed"}:
         raise Refused("Only a study that was opened can be paused, reopened or closed.")
     Study.objects.filter(pk=locked.pk).update(state=state)
-    study.state = Study.State(state)
+    study.state = locked.state = Study.State(state)
+    if locked.state != Study.State.OPEN:
+        follow_study(locked, by)
 
 
 def _make_units(study: Study, proposals: list[Proposal], tell: Tell) -> dict[str, int]:

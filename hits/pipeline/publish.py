@@ -14,7 +14,7 @@ from django.utils import timezone
 from hits.channels.configured import NoSuchChannel
 from hits.channels.configured import channel as channel_named
 from hits.channels.contract import Channel, Delete, End, NoAnswer, Publish, Terms, Ticket
-from hits.models import Claim, Hit, Intent, Job, Publication, Study, Unit, User
+from hits.models import Claim, ClaimState, Hit, Intent, Job, Publication, Study, Unit, User
 from hits.pipeline import jobs, ledger
 from hits.pipeline.errors import Closed, Refused, Stale
 from hits.pipeline.overview import pace_of
@@ -71,14 +71,14 @@ def publish(
 
     With `seen`, the last publication known, a newer one stops it: a button that is pressed twice
     must not spend twice."""
-    if study.state != Study.State.OPEN:
-        raise Closed("Only an open study can be published.")
+    _refuse_unless_open(study)
     asked = _marketplace(channel)
     ledger.drafted(channel=channel, order=Publish(terms), token="")
     wanted = _refuse_too_many(study, pages)
     _refuse_what_is_not_covered(asked, wanted, terms)
     with transaction.atomic():
         locked = _locked(study)
+        _refuse_unless_open(locked)
         if seen is not None and seen != last_publication(study):
             raise Stale("The study was published a moment ago. Look at that first.")
         _refuse_too_many(locked, wanted)
@@ -121,6 +121,11 @@ def _locked_publication(publication: Publication) -> Publication:
     locked = Publication.objects.select_for_update().get(pk=publication.pk)
     locked.study = study
     return locked
+
+
+def _refuse_unless_open(study: Study) -> None:
+    if study.state != Study.State.OPEN:
+        raise Closed("Only an open study has pages for a marketplace. Open the study first.")
 
 
 def _refuse_too_many(study: Study, pages: int | None) -> int:
@@ -185,17 +190,19 @@ def pages_short(study: Study) -> int:
     return max(0, pages_missing(study) - waiting.count())
 
 
-def top_up(*, publication: Publication, pages: int | None, by: User) -> int:
-    """More tickets when units fall short; somebody agrees to pay for them."""
+def top_up(*, publication: Publication, pages: int, by: User, seen: int | None = None) -> int:
+    """More tickets when units fall short; somebody agrees to pay for them.
+
+    With `seen`, the number of tickets known, it is done once however often it is asked for."""
     _refuse_closed(publication)
-    if pages is None and pages_short(publication.study) == 0:
-        return 0
+    _refuse_added_meanwhile(publication, seen)
     wanted = _refuse_too_many(publication.study, pages)
     terms = Terms.from_json(publication.terms)
     _refuse_what_is_not_covered(_marketplace(publication.channel), wanted, terms)
     with transaction.atomic():
         locked = _locked_publication(publication)
         _refuse_closed(locked)
+        _refuse_added_meanwhile(locked, seen)
         _refuse_too_many(locked.study, wanted)
         agreed = max(locked.pages, tickets_that_cost(locked).count() + wanted)
         Publication.objects.filter(pk=locked.pk).update(pages=agreed)
@@ -203,9 +210,15 @@ def top_up(*, publication: Publication, pages: int | None, by: User) -> int:
     return wanted
 
 
+def _refuse_added_meanwhile(publication: Publication, seen: int | None) -> None:
+    if seen is not None and seen != publication.hits.count():
+        raise Stale("HITs were added a moment ago, so nothing more is published. Look first.")
+
+
 def _refuse_closed(publication: Publication) -> None:
     if publication.state != Publication.State.OPEN:
         raise Closed(f"This publication is {publication.get_state_display()}.")
+    _refuse_unless_open(publication.study)
     if publication.compensates_id is not None:
         raise Refused("A compensation is one page for one worker.")
 
@@ -245,8 +258,28 @@ def set_state(*, publication: Publication, state: str, by: User) -> None:
         locked = _locked_publication(publication)
         if locked.state == Publication.State.CLOSED and state != locked.state:
             raise Closed("A closed publication stays closed. Publish the study anew.")
+        if state == Publication.State.OPEN and locked.compensates_id is None:
+            _refuse_unless_open(locked.study)
         _change_state(locked, Publication.State(state), by)
     publication.refresh_from_db()
+
+
+def on_offer(study: Study) -> QuerySet[Publication]:
+    """What a study has at marketplaces that is not closed. Compensations are owed to somebody
+    whatever becomes of the study, and are left alone."""
+    return study.publications.filter(compensates__isnull=True).exclude(
+        state=Publication.State.CLOSED
+    )
+
+
+def follow_study(study: Study, by: User | None) -> int:
+    """A study that is paused or closed takes its publications with it; its row is locked."""
+    theirs = on_offer(study).order_by("pk").select_for_update(of=("self",))
+    if study.state == Study.State.PAUSED:
+        theirs = theirs.filter(state=Publication.State.OPEN)
+    for publication in theirs:
+        _change_state(publication, Publication.State(study.state), by)
+    return len(theirs)
 
 
 def _change_state(locked: Publication, state: Publication.State, by: User | None) -> None:
@@ -341,13 +374,14 @@ def compensate(*, claim: Claim, by: User) -> Publication:
     publication = claim.hit.publication
     if existing := Publication.objects.filter(compensates=claim).first():
         return existing
-    if claim.theirs:
-        raise Refused("The marketplace has this page: pay it there.")
-    if claim.assignment is None or claim.assignment.submitted_at is None:
-        raise Refused("Nothing was handed in with this page.")
+    _refuse_unless_stranded(claim)
     terms = _terms_of_compensation(publication)
     _refuse_what_is_not_covered(_marketplace(publication.channel), 1, terms)
     with transaction.atomic():
+        Claim.objects.select_for_update(no_key=True).get(pk=claim.pk)
+        if existing := Publication.objects.filter(compensates=claim).first():
+            return existing
+        _refuse_unless_stranded(claim)
         made = Publication.objects.create(
             study=publication.study,
             channel=publication.channel,
@@ -359,6 +393,28 @@ def compensate(*, claim: Claim, by: User) -> Publication:
         )
         _add_tickets(made, 1, by)
     return made
+
+
+def _refuse_unless_stranded(claim: Claim) -> None:
+    found = Claim.objects.with_state().get(pk=claim.pk)
+    if found.theirs:
+        raise Refused("The marketplace has this page: pay it there.")
+    if found.state in {ClaimState.SAVED, ClaimState.HANDED_OVER}:
+        raise Refused("The marketplace may still list this page: wait until its time is over.")
+    if found.state != ClaimState.NOT_HANDED_OVER:
+        raise Refused("Nothing was handed in with this page.")
+
+
+def end_compensation(claim: Claim) -> bool:
+    """The page was confirmed after all, so it is paid there: a compensation that nobody has
+    taken is offered no longer."""
+    with transaction.atomic():
+        mine = Publication.objects.filter(compensates=claim).select_for_update(of=("self",))
+        made = mine.exclude(state=Publication.State.CLOSED).first()
+        if made is None or Claim.objects.filter(hit__publication=made).exists():
+            return False
+        _change_state(made, Publication.State.CLOSED, None)
+    return True
 
 
 def _terms_of_compensation(publication: Publication) -> Terms:

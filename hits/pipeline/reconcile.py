@@ -18,7 +18,7 @@ from hits.pipeline.errors import Closed
 from hits.pipeline.jobs import Progress
 from hits.pipeline.launch import grant
 from hits.pipeline.people import account_at
-from hits.pipeline.publish import QUEUE, replace_lost, take_back_tickets
+from hits.pipeline.publish import QUEUE, end_compensation, replace_lost, take_back_tickets
 from hits.pipeline.review import record
 from hits.records import Json
 
@@ -114,6 +114,7 @@ def confirm(hit: Hit, listed: Submitted) -> bool:
         _give_the_place_to(claim)
         _bring_back(claim)
         _note_receipt(claim, listed)
+        end_compensation(claim)
     _note_payment(claim)
     return is_new
 

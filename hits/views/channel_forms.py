@@ -10,6 +10,7 @@ from hits.models import ClaimState, Study
 from hits.pipeline.offer import COUNTRY
 
 LONGEST_TEXT = 4096
+MOST_PAGES = 100_000
 
 
 class CountriesField(forms.CharField):
@@ -66,7 +67,7 @@ class PublishForm(forms.Form):
     pages = forms.IntegerField(
         label="Pages to publish",
         min_value=1,
-        max_value=100_000,
+        max_value=MOST_PAGES,
         help_text="Each is one HIT for one worker. Filled in: all that are wanting.",
     )
     minutes = forms.IntegerField(
@@ -129,7 +130,7 @@ class PublishForm(forms.Form):
 
 
 class TopUpForm(forms.Form):
-    pages = forms.IntegerField(label="How many more", min_value=1, max_value=100_000)
+    pages = forms.IntegerField(label="How many more", min_value=1, max_value=MOST_PAGES)
 
     def __init__(self, *args: Any, most: int, **values: Any) -> None:
         super().__init__(*args, **values)

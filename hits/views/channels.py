@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -20,7 +21,7 @@ from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.offer import terms_of
 from hits.views.access import study_of_researcher, user_of
-from hits.views.channel_forms import CloseForm, PublishForm, TopUpForm
+from hits.views.channel_forms import MOST_PAGES, CloseForm, PublishForm, TopUpForm
 from hits.views.claim_acts import Confirmation
 from hits.views.research import recent_jobs, study_context
 
@@ -106,7 +107,6 @@ def _review(
 
 def _launch(request: HttpRequest, study: Study, context: dict[str, Any]) -> HttpResponse:
     values = context["form"].cleaned_data
-    seen = request.POST.get("seen", "")
     try:
         made = publishing.publish(
             study=study,
@@ -115,12 +115,16 @@ def _launch(request: HttpRequest, study: Study, context: dict[str, Any]) -> Http
             pages=values["pages"],
             least_wage=values["least_wage"],
             by=user_of(request),
-            seen=int(seen) if seen.isdecimal() and len(seen) < 19 else -1,
+            seen=_number(request.POST.get("seen", "")),
         )
     except PipelineError as refusal:
         return _review(request, study, context, refusal.message)
     messages.success(request, f"{_being_made(values['pages'])} at {made.channel}.")
     return redirect("publication", slug=study.slug, pk=made.pk)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 19 else -1
 
 
 def _being_made(number: int, what: str = "") -> str:
@@ -222,6 +226,8 @@ def _link(found: Publication, name: str) -> str:
 def state(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = publication_of(request, slug, pk)
     wanted = request.POST.get("state", "")
+    if "change" in request.POST:
+        return redirect("publication", slug=slug, pk=pk)
     if wanted == Publication.State.CLOSED and "sure" not in request.POST:
         return _ask_whether_to_close(request, found)
     try:
@@ -236,17 +242,30 @@ def state(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def _ask_whether_to_close(request: HttpRequest, found: Publication) -> HttpResponse:
     live = found.hits.filter(state="live").count()
     hits = "its 1 live HIT" if live == 1 else f"its {live:,} live HITs"
+    confirmation = Confirmation(
+        what=f"{found.channel.capitalize()} offers {hits} no longer. Whoever has accepted one "
+        "may finish it and is paid. A closed publication stays closed; pause it to open it "
+        "again later.",
+        button="Close it for good",
+        is_danger=True,
+    )
+    form = CloseForm(initial={"state": Publication.State.CLOSED})
+    return _ask(request, found, "Close the publication", confirmation, form, "yes")
+
+
+def _ask(
+    request: HttpRequest,
+    found: Publication,
+    title: str,
+    confirmation: Confirmation,
+    form: Form,
+    sure: str,
+) -> HttpResponse:
     context = study_context(request, found.study, "channels") | {
-        "act": {"title": "Close the publication"},
-        "confirmation": Confirmation(
-            what=f"{found.channel.capitalize()} offers {hits} no longer. Whoever has accepted one "
-            "may finish it and is paid. A closed publication stays closed; pause it to open it "
-            "again later.",
-            button="Close it for good",
-            is_danger=True,
-        ),
-        "form": CloseForm(initial={"state": Publication.State.CLOSED}),
-        "sure": "yes",
+        "act": {"title": title},
+        "confirmation": confirmation,
+        "form": form,
+        "sure": sure,
         "back": reverse("publication", args=[found.study.slug, found.pk]),
         "back_name": f"{found.channel}, {found.created_at:%-d %b %Y, %H:%M}",
     }
@@ -256,18 +275,39 @@ def _ask_whether_to_close(request: HttpRequest, found: Publication) -> HttpRespo
 @login_required
 @require_POST
 def top_up(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """How many, then what they cost; only the second step publishes them."""
     found = publication_of(request, slug, pk)
-    form = TopUpForm(request.POST, most=publishing.pages_short(found.study))
-    if form.is_valid():
-        try:
-            pages = form.cleaned_data["pages"]
-            more = publishing.top_up(publication=found, pages=pages, by=user_of(request))
-        except PipelineError as refusal:
-            form.add_error(None, refusal.message)
-        else:
-            messages.success(request, f"{_being_made(more, 'more ')}.")
-            return redirect("publication", slug=slug, pk=pk)
-    return _show(request, found, form)
+    if "change" in request.POST:
+        return redirect("publication", slug=slug, pk=pk)
+    is_sure = "sure" in request.POST
+    most = MOST_PAGES if is_sure else publishing.pages_short(found.study)
+    form = TopUpForm(request.POST, most=most)
+    if not form.is_valid():
+        return _show(request, found, form)
+    pages = form.cleaned_data["pages"]
+    if not is_sure:
+        return _ask_whether_to_top_up(request, found, form, pages)
+    try:
+        seen = _number(request.POST["sure"])
+        more = publishing.top_up(publication=found, pages=pages, by=user_of(request), seen=seen)
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"{_being_made(more, 'more ')}.")
+    return redirect("publication", slug=slug, pk=pk)
+
+
+def _ask_whether_to_top_up(
+    request: HttpRequest, found: Publication, form: TopUpForm, pages: int
+) -> HttpResponse:
+    each = pay.page_cost(found).page
+    hits = "1 more HIT" if pages == 1 else f"{pages:,} more HITs"
+    confirmation = Confirmation(
+        what=f"{found.channel.capitalize()} offers {hits}. At ${each:,.2f} each, with the fee, "
+        f"that is ${each * pages:,.2f} on top of what is promised now.",
+        button=f"Publish {hits} for ${each * pages:,.2f}",
+    )
+    return _ask(request, found, "Publish more", confirmation, form, str(found.hits.count()))
 
 
 @login_required

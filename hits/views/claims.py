@@ -98,6 +98,7 @@ def claim(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "may_pay": follow.to_pay(this).exists(),
         "may_compensate": follow.to_compensate(this).exists(),
         "compensation": Publication.objects.filter(compensates=found).first(),
+        "compensation_taken": Claim.objects.filter(hit__publication__compensates=found).exists(),
         "acts": [(act, act.form(auto_id=f"{act.name}_%s")) for act in acts_on(found)],
         "intents": found.intents.select_related("claim__account").order_by("-pk")[:ROWS_A_PAGE],
     }

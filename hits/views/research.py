@@ -5,18 +5,19 @@ from typing import Any
 from defusedcsv import csv
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from hits.models import Job, Role, Study
+from hits.models import Job, Publication, Role, Study
 from hits.pipeline import arrange, follow, jobs, visible
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.evidence import reported
 from hits.pipeline.open import create_study, set_state
 from hits.pipeline.overview import overview_of, waiting_by_study
+from hits.pipeline.publish import on_offer
 from hits.pipeline.tally import results_of
 from hits.views.access import desks, desks_or_404, may_create, study_of_researcher, user_of
 from hits.views.research_forms import NewStudyForm
@@ -75,6 +76,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         context["proposals"] = finished.select_related("machine")
         context["others"] = opened_beside(request, found)
         context["continued_ids"] = set(found.continues.values_list("pk", flat=True))
+    context["sold"] = [each for each in _sold(found) if each.state == "open"]
     context["chosen"] = list(found.proposals.select_related("machine"))
     context["chosen_ids"] = {proposal.pk for proposal in context["chosen"]}
     return render(request, "research/study.html", context)
@@ -86,15 +88,36 @@ def state(request: HttpRequest, slug: str) -> HttpResponse:
     """Open a draft by a job; pause, reopen or close at once."""
     found = study_of_researcher(request, slug)
     wanted = request.POST.get("state", "")
+    if wanted == "closed" and "sure" not in request.POST and on_offer(found).exists():
+        return _ask_whether_to_close(request, found)
     try:
         if found.state == Study.State.DRAFT and wanted == "open":
             _ask_to_open(request, found)
         else:
-            set_state(study=found, state=wanted)
+            set_state(study=found, state=wanted, by=user_of(request))
             messages.success(request, f"The study is {found.get_state_display()} now.")
+            _say_what_stays_paused(request, found)
     except PipelineError as refusal:
         messages.error(request, refusal.message)
     return redirect("study", slug=slug)
+
+
+def _ask_whether_to_close(request: HttpRequest, found: Study) -> HttpResponse:
+    context = study_context(request, found, "overview") | {"sold": _sold(found)}
+    return render(request, "research/close_study.html", context)
+
+
+def _sold(found: Study) -> list[Publication]:
+    """What is taken off marketplaces when the study is paused or closed."""
+    live = Count("hits", filter=Q(hits__state="live"))
+    return list(on_offer(found).annotate(hits_live=live).order_by("pk"))
+
+
+def _say_what_stays_paused(request: HttpRequest, found: Study) -> None:
+    paused = on_offer(found).filter(state="paused").count()
+    if found.state == Study.State.OPEN and paused:
+        what = "1 publication stays" if paused == 1 else f"{paused:,} publications stay"
+        messages.warning(request, f"{what} paused. Open what shall be sold again under Channels.")
 
 
 def _ask_to_open(request: HttpRequest, found: Study) -> None:
@@ -111,7 +134,7 @@ def _ask_to_open(request: HttpRequest, found: Study) -> None:
 def proposals(request: HttpRequest, slug: str) -> HttpResponse:
     found = study_of_researcher(request, slug)
     wanted = [int(value) for value in request.POST.getlist("proposal") if value.isdecimal()]
-    named = request.POST.getlist("continues")
+    named = [name.replace("\0", "") for name in request.POST.getlist("continues")]
     continued = list(opened_beside(request, found).filter(slug__in=named))
     try:
         arrange.choose_proposals(study=found, proposals=wanted, continues=continued)

@@ -168,7 +168,7 @@ def decided(request: HttpRequest, slug: str) -> HttpResponse:
 def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpResponse:
     choices = _choices(assignment, _settled(_claim(assignment)))
     choice = next((each for each in choices if each.name == request.POST.get("decision")), None)
-    reason = request.POST.get("reason", "").strip()
+    reason = request.POST.get("reason", "").replace("\0", "").strip()
     error = _why_not(choice, reason)
     if error or choice is None:
         return _show(request, study, assignment, error=error, reason=reason)

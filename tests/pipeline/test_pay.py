@@ -184,6 +184,8 @@ def test_a_compensation_is_approved_as_soon_as_it_is_confirmed(publication: Publ
     theirs = selling.accept(hit)
     stranded = selling.claim(hit, theirs)
     selling.answer(stranded)
+    publication.hits.update(expires_at=timezone.now() - timedelta(hours=2))
+    reconcile(publication)
     stranded = Claim.objects.get(pk=stranded.pk)
     made = compensate(claim=stranded, by=publication.created_by)
     selling.run_jobs()

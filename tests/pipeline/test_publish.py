@@ -244,8 +244,9 @@ def test_more_tickets_come_when_units_fall_short() -> None:
     publication.refresh_from_db()
     assert publication.pages == 3
     short = pages_short(study)
-    assert top_up(publication=publication, pages=None, by=study.corpus.owner) == short
-    assert top_up(publication=publication, pages=None, by=study.corpus.owner) == 0
+    assert top_up(publication=publication, pages=short, by=study.corpus.owner) == short
+    with pytest.raises(Refused, match="Nothing is left"):
+        top_up(publication=publication, pages=1, by=study.corpus.owner)
 
 
 def ten_minutes_for_a_page(study: Study) -> None:
@@ -328,6 +329,10 @@ def test_stranded_work_is_compensated_by_a_hit_for_that_worker_alone() -> None:
     with pytest.raises(Refused, match="Nothing was handed in"):
         compensate(claim=claim, by=study.corpus.owner)
     selling.answer(claim)
+    with pytest.raises(Refused, match="may still list"):
+        compensate(claim=claim, by=study.corpus.owner)
+    publication.hits.update(expires_at=timezone.now() - timedelta(hours=2))
+    reconcile(publication)
     claim = Claim.objects.get(pk=claim.pk)
     made = compensate(claim=claim, by=study.corpus.owner)
     assert compensate(claim=claim, by=study.corpus.owner) == made
