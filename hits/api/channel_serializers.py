@@ -4,9 +4,9 @@ from typing import Any
 from rest_framework import serializers
 
 from hits.models import Claim, ClaimState, Intent, Publication
+from hits.pipeline.estimate import Estimate
 from hits.pipeline.follow import Following
 from hits.pipeline.offer import COUNTRY
-from hits.pipeline.publish import Estimate
 
 LONGEST_TEXT = 4096
 

@@ -32,6 +32,7 @@ from hits.channels.configured import names
 from hits.models import Claim, ClaimState, Intent, Publication, Role, Study
 from hits.pipeline import follow, jobs, publish, workers
 from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.estimate import estimate as estimate_of
 from hits.pipeline.offer import terms_of
 
 
@@ -89,7 +90,7 @@ class EstimateView(APIView):
         sent.is_valid(raise_exception=True)
         assert study.version is not None
         values = sent.validated_data
-        estimate = publish.estimate(
+        estimate = estimate_of(
             study=study,
             channel=_known(channel),
             reward=values.get("reward", study.version.pay),

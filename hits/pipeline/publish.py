@@ -1,6 +1,5 @@
 """Publish: a study offered at a marketplace, as one ticket a page."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -17,7 +16,6 @@ from hits.channels.contract import Channel, Delete, End, NoAnswer, Publish, Term
 from hits.models import Claim, ClaimState, Hit, Intent, Job, Publication, Study, Unit, User
 from hits.pipeline import jobs, ledger
 from hits.pipeline.errors import Closed, Refused, Stale
-from hits.pipeline.overview import pace_of
 from hits.protocol import protocol
 
 QUEUE = "marketplace"
@@ -28,19 +26,6 @@ COMPENSATION_DURATION = timedelta(hours=1)
 COMPENSATION_APPROVAL = timedelta(days=1)
 
 _SIGNER = Signer(salt="hit")
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    pages: int
-    reward: Decimal
-    fee: Decimal
-    page_cost: Decimal
-    total: Decimal
-    minutes: float | None
-    hourly: Decimal | None
-    balance: Decimal | None
-    warning: str
 
 
 def address_of(hit: Hit) -> str:
@@ -428,48 +413,3 @@ def _terms_of_compensation(publication: Publication) -> Terms:
         lifetime=COMPENSATION_LIFETIME,
         auto_approval=COMPENSATION_APPROVAL,
     )
-
-
-def estimate(
-    *,
-    study: Study,
-    channel: str,
-    reward: Decimal,
-    pages: int,
-    least_wage: Decimal | None = None,
-) -> Estimate:
-    """What pages will cost, and what an hour will earn at the pace seen so far."""
-    try:
-        asked = channel_named(channel)
-    except NoSuchChannel as unknown:
-        raise Refused(str(unknown)) from None
-    cost = asked.cost(pages=pages, reward=reward)
-    seconds = pace_of(study).median_seconds if study.version is not None else None
-    hourly = reward * 3600 / Decimal(str(seconds)) if seconds else None
-    balance, warnings = _balance_of(asked, cost.total)
-    if least_wage is not None and hourly is not None and hourly < least_wage:
-        warnings.append(
-            f"An hour earns ${hourly:,.2f} at the pace seen so far, less than ${least_wage:,.2f}."
-        )
-    return Estimate(
-        pages=pages,
-        reward=reward,
-        fee=cost.fee,
-        page_cost=cost.page,
-        total=cost.total,
-        minutes=seconds / 60 if seconds else None,
-        hourly=hourly.quantize(Decimal("0.01")) if hourly is not None else None,
-        balance=balance,
-        warning=" ".join(warnings),
-    )
-
-
-def _balance_of(asked: Channel, needed: Decimal) -> tuple[Decimal | None, list[str]]:
-    try:
-        balance = asked.balance()
-    except NoAnswer as silence:
-        return None, [f"The marketplace {asked.name} does not answer: {silence}"]
-    if balance is None or balance >= needed:
-        return balance, []
-    missing = f"${needed - balance:,.2f} are missing."
-    return balance, [f"The account at {asked.name} has ${balance:,.2f}: {missing}"]

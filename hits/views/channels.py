@@ -19,6 +19,7 @@ from hits.models import ClaimState, Publication, Role, Study
 from hits.pipeline import follow, jobs, pay
 from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError
+from hits.pipeline.estimate import estimate as estimate_of
 from hits.pipeline.offer import terms_of
 from hits.views.access import study_of_researcher, user_of
 from hits.views.channel_forms import MOST_PAGES, CloseForm, PublishForm, TopUpForm
@@ -87,7 +88,7 @@ def _review(
 ) -> HttpResponse:
     values = context["form"].cleaned_data
     terms = _terms(values)
-    estimate = publishing.estimate(
+    estimate = estimate_of(
         study=study,
         channel=context["channel"],
         reward=terms.reward,

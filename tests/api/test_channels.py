@@ -99,6 +99,18 @@ def test_what_is_sent_twice_with_what_was_seen_is_published_once(study: Study, a
     assert study.publications.count() == 1
 
 
+def test_more_pages_sent_twice_with_what_was_seen_are_published_once(
+    study: Study, api: Client
+) -> None:
+    publication = making.publication(study, hits=1)
+    address = f"/api/publications/{publication.pk}/top-up/"
+    assert post(api, address).status_code == 400
+    first, second = (post(api, address, pages=1, seen=1) for _ in range(2))
+    assert (first.status_code, second.status_code) == (200, 409)
+    assert second.json()["error"] == "stale"
+    assert publication.hits.count() == 2
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [

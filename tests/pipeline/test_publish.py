@@ -16,13 +16,13 @@ from hits.models import Assignment, Claim, Exclusion, Hit, Intent, Job, Publicat
 from hits.pipeline import jobs
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.estimate import estimate
 from hits.pipeline.launch import launch
 from hits.pipeline.ledger import settle_due
 from hits.pipeline.publish import (
     address_of,
     compensate,
     delete_hits,
-    estimate,
     hit_of,
     launches_left,
     pages_missing,
@@ -245,7 +245,7 @@ def test_more_tickets_come_when_units_fall_short() -> None:
     assert publication.pages == 3
     short = pages_short(study)
     assert top_up(publication=publication, pages=short, by=study.corpus.owner) == short
-    with pytest.raises(Refused, match="Nothing is left"):
+    with pytest.raises(Refused, match="0 more pages"):
         top_up(publication=publication, pages=1, by=study.corpus.owner)
 
 

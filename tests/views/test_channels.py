@@ -285,6 +285,80 @@ def test_more_pages_than_are_wanting_are_refused_beside_the_field(
     assert publication.hits.count() == 2
 
 
+def test_more_pages_are_published_once_after_their_cost_was_seen(
+    study: Study, publication: Publication, desk: Client, market_with: Market
+) -> None:
+    page = address(study, f"publications/{publication.pk}/top-up/")
+    with market_with("1000.00"):
+        asked = desk.post(page, {"pages": "3"})
+        assert "$2.34" in text_of(asked)
+        assert publication.hits.count() == 2
+        sure = {"pages": "3", "sure": asked.context["sure"]}
+        desk.post(page, {**sure, "change": "1"})
+        assert publication.hits.count() == 2
+        desk.post(page, sure)
+        again = desk.post(page, sure, follow=True)
+    assert "HITs were added a moment ago" in text_of(again)
+    assert publication.hits.count() == 5
+
+
+def test_whoever_wants_to_change_something_closes_nothing(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    page = address(study, f"publications/{publication.pk}/state/")
+    desk.post(page, {"state": "closed", "sure": "yes", "change": "1"})
+    publication.refresh_from_db()
+    assert publication.state == "open"
+
+
+@pytest.mark.parametrize("state", ["paused", "closed"])
+def test_a_launch_of_what_is_not_open_is_neither_offered_nor_resumed(
+    study: Study, publication: Publication, desk: Client, state: str
+) -> None:
+    making.hit(publication, "meant")
+    Publication.objects.update(state=state)
+    page = address(study, f"publications/{publication.pk}/")
+    assert "Resume the launch" not in text_of(desk.get(page))
+    answer = desk.post(f"{page}resume/", follow=True)
+    assert f"This publication is {state}." in text_of(answer)
+    assert not Job.objects.exists()
+
+
+def test_pausing_a_study_names_the_hits_before_and_what_to_do_after(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    assert "2 live HITs at local" in text_of(desk.get(address(study, "")))
+    desk.post(address(study, "state/"), {"state": "paused"})
+    publication.refresh_from_db()
+    assert publication.state == "paused"
+    reopened = desk.post(address(study, "state/"), {"state": "open"}, follow=True)
+    assert "1 publication stays paused" in text_of(reopened)
+
+
+def test_closing_a_study_with_hits_on_sale_asks_first(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    asked = desk.post(address(study, "state/"), {"state": "closed"})
+    assert "2 live HITs at local" in text_of(asked)
+    study.refresh_from_db()
+    assert study.state == "open"
+    desk.post(address(study, "state/"), {"state": "closed", "sure": "yes"})
+    study.refresh_from_db()
+    publication.refresh_from_db()
+    assert (study.state, publication.state) == ("closed", "closed")
+
+
+def test_work_confirmed_after_its_compensation_is_told(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    claim = making.claim(publication, ClaimState.CONFIRMED)
+    made = making.publication(study, compensates=claim, state="closed")
+    page = address(study, f"claims/{claim.pk}/")
+    assert "that HIT is not offered any more" in text_of(desk.get(page))
+    making.claim(made, ClaimState.ACCEPTED)
+    assert "both are paid" in text_of(desk.get(page))
+
+
 def test_reconciling_now_is_a_job_of_the_publication(
     study: Study, publication: Publication, desk: Client
 ) -> None:

@@ -122,6 +122,14 @@ def test_a_rater_is_a_number_on_the_desk(study: Study, desk: Client) -> None:
     assert f"Rater {account.person_id}" in desk.get(address(page)).content.decode()
 
 
+def test_a_reason_is_kept_without_what_cannot_be_stored(study: Study, desk: Client) -> None:
+    page = flagged(study)
+    assert decide(desk, page, "refuse", reason="Not\0 read.").status_code == 302
+    assert page.decisions.filter(reason="Not read.").exists()
+    other = flagged(study)
+    assert decide(desk, other, "refuse", reason="\0").status_code == 422
+
+
 def test_the_proposal_for_failed_golds_is_to_pay_and_not_to_use(study: Study, desk: Client) -> None:
     page = flagged(study)
     text = desk.get(address(page)).content.decode()

@@ -10,8 +10,9 @@ from hits.channels.contract import Terms
 from hits.management.following import follow
 from hits.models import Job, Study, User
 from hits.pipeline.errors import PipelineError
+from hits.pipeline.estimate import estimate
 from hits.pipeline.offer import terms_of
-from hits.pipeline.publish import estimate, pages_short, publish
+from hits.pipeline.publish import pages_short, publish
 
 
 class Command(BaseCommand):

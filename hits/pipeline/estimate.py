@@ -1,0 +1,69 @@
+"""Estimate: what publishing would cost, before anything is published."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from hits.channels.configured import NoSuchChannel
+from hits.channels.configured import channel as channel_named
+from hits.channels.contract import Channel, NoAnswer
+from hits.models import Study
+from hits.pipeline.errors import Refused
+from hits.pipeline.overview import pace_of
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    pages: int
+    reward: Decimal
+    fee: Decimal
+    page_cost: Decimal
+    total: Decimal
+    minutes: float | None
+    hourly: Decimal | None
+    balance: Decimal | None
+    warning: str
+
+
+def estimate(
+    *,
+    study: Study,
+    channel: str,
+    reward: Decimal,
+    pages: int,
+    least_wage: Decimal | None = None,
+) -> Estimate:
+    """What pages will cost, and what an hour will earn at the pace seen so far."""
+    try:
+        asked = channel_named(channel)
+    except NoSuchChannel as unknown:
+        raise Refused(str(unknown)) from None
+    cost = asked.cost(pages=pages, reward=reward)
+    seconds = pace_of(study).median_seconds if study.version is not None else None
+    hourly = reward * 3600 / Decimal(str(seconds)) if seconds else None
+    balance, warnings = _balance_of(asked, cost.total)
+    if least_wage is not None and hourly is not None and hourly < least_wage:
+        warnings.append(
+            f"An hour earns ${hourly:,.2f} at the pace seen so far, less than ${least_wage:,.2f}."
+        )
+    return Estimate(
+        pages=pages,
+        reward=reward,
+        fee=cost.fee,
+        page_cost=cost.page,
+        total=cost.total,
+        minutes=seconds / 60 if seconds else None,
+        hourly=hourly.quantize(Decimal("0.01")) if hourly is not None else None,
+        balance=balance,
+        warning=" ".join(warnings),
+    )
+
+
+def _balance_of(asked: Channel, needed: Decimal) -> tuple[Decimal | None, list[str]]:
+    try:
+        balance = asked.balance()
+    except NoAnswer as silence:
+        return None, [f"The marketplace {asked.name} does not answer: {silence}"]
+    if balance is None or balance >= needed:
+        return balance, []
+    missing = f"${needed - balance:,.2f} are missing."
+    return balance, [f"The account at {asked.name} has ${balance:,.2f}: {missing}"]
