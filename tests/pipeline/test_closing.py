@@ -3,6 +3,7 @@
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -50,10 +51,11 @@ def ordered(pages: int) -> Publication:
 def launched_until(publication: Publication, hits: int) -> None:
     """The worker dies when so many HITs are made."""
 
-    def progress(*_: object) -> None:
+    def die_in_time(*_: object) -> None:
         if publication.hits.filter(state="live").count() >= hits:
             raise Died
 
+    progress: Any = die_in_time
     with pytest.raises(Died):
         launch(publication, progress)
     Job.objects.filter(kind="publish").update(state="failed", finished_at=timezone.now())
