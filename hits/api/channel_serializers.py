@@ -171,12 +171,17 @@ class ClaimSerializer(serializers.ModelSerializer[Claim]):
 
 class IntentSerializer(serializers.ModelSerializer[Intent]):
     by = serializers.StringRelatedField[Any]()
+    failures = serializers.DictField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="Workers whom a message did not reach, and why.",
+    )
 
     class Meta:
         model = Intent
         fields = [
-            "id", "action", "state", "amount", "claim", "attempts", "message", "by", "meant_at",
-            "settled_at",
+            "id", "action", "state", "amount", "claim", "attempts", "message", "failures", "by",
+            "meant_at", "settled_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -184,6 +189,11 @@ class IntentSerializer(serializers.ModelSerializer[Intent]):
 class BonusSerializer(serializers.Serializer[Any]):
     amount = _dollars(min_value=Decimal("0.01"), max_value=10_000)
     reason = serializers.CharField(max_length=LONGEST_TEXT, help_text="The worker reads it.")
+    key = serializers.UUIDField(
+        required=False,
+        help_text="With the same key again nothing more is paid; without one each request is "
+        "a bonus of its own.",
+    )
 
 
 class MessageSerializer(serializers.Serializer[Any]):

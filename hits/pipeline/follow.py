@@ -140,7 +140,7 @@ def to_pay(claims: ClaimQuerySet) -> ClaimQuerySet:
     """Confirmed there without answers here, and nobody has paid for it yet."""
     asked = Intent.objects.filter(claim=OuterRef("pk"), action=Approve.action)
     waiting = claims.in_state(ClaimState.NO_ANSWERS)
-    return waiting.exclude(Exists(asked.exclude(state=Intent.State.REFUSED)))
+    return waiting.exclude(Exists(asked.exclude(state__in=["refused", "dismissed"])))
 
 
 def to_compensate(claims: ClaimQuerySet) -> ClaimQuerySet:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Claim, ClaimState, Intent, Publication
-from hits.pipeline import follow, pay, workers
+from hits.pipeline import calls, follow, pay, workers
 from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.people import excluded_because
@@ -63,6 +63,35 @@ def ledger(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "states": Intent.State.choices,
     }
     return render(request, "research/ledger.html", context)
+
+
+@login_required
+@require_POST
+def repeat_call(request: HttpRequest, slug: str, pk: int, call: int) -> HttpResponse:
+    publication = publication_of(request, slug, pk)
+    intent = get_object_or_404(publication.intents, pk=call)
+    was_refused = intent.state == Intent.State.REFUSED
+    try:
+        calls.repeat(intent=intent, by=user_of(request))
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        done = "The call is made again" if was_refused else "The message is sent again"
+        messages.success(request, f"{done}; this page will tell how it ended.")
+    return redirect("publication_ledger", slug=slug, pk=pk)
+
+
+@login_required
+@require_POST
+def dismiss_call(request: HttpRequest, slug: str, pk: int, call: int) -> HttpResponse:
+    publication = publication_of(request, slug, pk)
+    try:
+        calls.dismiss(intent=get_object_or_404(publication.intents, pk=call))
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, "The call is left as it is.")
+    return redirect("publication_ledger", slug=slug, pk=pk)
 
 
 def _page(request: HttpRequest, rows: QuerySet[Row]) -> tuple[list[Row], int | None]:

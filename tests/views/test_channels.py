@@ -313,6 +313,37 @@ def test_a_bonus_is_named_with_its_cost_before_it_is_paid(
     assert (claim.intents.get().action, claim.intents.get().amount) == ("bonus", Decimal("1.20"))
 
 
+def test_a_bonus_that_was_refused_is_said_to_be_so_and_can_be_tried_again(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    claim = making.claim(publication)
+    page = address(study, f"claims/{claim.pk}/bonus/")
+    sent = {"amount": "1.00", "reason": "Great care.", "sure": str(uuid4())}
+    desk.post(page, sent)
+    claim.intents.update(state="refused", settled_at=timezone.now(), message="No money left.")
+    assert "was refused: No money left." in text_of(desk.post(page, sent))
+    desk.post(page, {**sent, "sure": str(uuid4())})
+    assert sorted(claim.intents.values_list("state", flat=True)) == ["meant", "refused"]
+    claim.intents.filter(state="meant").update(state="done", settled_at=timezone.now())
+    ledger = address(study, f"publications/{publication.pk}/ledger/")
+    assert "Try again" in text_of(desk.get(ledger))
+    refused = claim.intents.get(state="refused")
+    desk.post(f"{ledger}{refused.pk}/repeat/")
+    refused.refresh_from_db()
+    assert refused.state == "meant"
+    assert Job.objects.filter(kind="settle").exists()
+
+
+def test_a_refused_call_that_is_dismissed_needs_no_attention(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    refused = making.settled(publication, "bonus", state="refused", message="No money left.")
+    page = address(study, f"publications/{publication.pk}/")
+    desk.post(f"{page}ledger/{refused.pk}/dismiss/")
+    assert "refused 1 call" not in text_of(desk.get(page))
+    assert "Try again" not in text_of(desk.get(f"{page}ledger/"))
+
+
 def test_a_bonus_without_a_reason_is_refused_beside_the_field(
     study: Study, publication: Publication, desk: Client
 ) -> None:
