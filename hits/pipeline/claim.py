@@ -26,6 +26,8 @@ from hits.records import Fields, Page, Receipt, Saved
 log = structlog.get_logger("claims")
 
 IDLE = timedelta(minutes=10)
+# Clocks differ, and a page handed over in the last second takes a while to be listed.
+GRACE = timedelta(minutes=5)
 MOST_UNCONFIRMED = 20
 NOT_CONFIRMED = "Not confirmed by the marketplace, which offered the HIT to somebody else."
 
@@ -82,6 +84,13 @@ def is_over(claim: Claim) -> bool:
     if page is None:
         return claim.theirs != Claim.Theirs.UNKNOWN
     return page.state == Assignment.State.SUBMITTED
+
+
+def came_too_late(claim: Claim) -> bool:
+    """Answered here, and the marketplace gives no more time to hand it over."""
+    if claim.theirs or claim.assignment is None:
+        return False
+    return timezone.now() > claim.opened_at + duration_of(claim.hit) + GRACE
 
 
 def has_agreed(*, hit: Hit, entry: Entry) -> bool:

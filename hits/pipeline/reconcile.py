@@ -13,6 +13,7 @@ from hits.channels.configured import names
 from hits.channels.contract import Channel, NoAnswer, Submitted
 from hits.models import Assignment, Claim, Decision, Hit, Publication
 from hits.pipeline import jobs
+from hits.pipeline.claim import GRACE
 from hits.pipeline.errors import Closed
 from hits.pipeline.jobs import Progress
 from hits.pipeline.launch import grant
@@ -27,8 +28,6 @@ NOT_CONFIRMED = "Not confirmed by the marketplace"
 CONFIRMED = "Confirmed by the marketplace after all."
 DECIDED_THERE = "Decided at the marketplace."
 _ORDER = ["", "submitted", "rejected", "approved"]
-# Clocks differ, and a page handed over in the last second takes a while to be listed.
-GRACE = timedelta(minutes=5)
 
 
 def reconcile(publication: Publication, progress: Progress | None = None) -> Json:
@@ -152,8 +151,9 @@ def free_unconfirmed(publication: Publication, now: datetime) -> int:
     """Pages that the marketplace will not confirm any more: their places go out again."""
     others = Claim.objects.filter(hit=OuterRef("claim__hit")).exclude(theirs="")
     over = Hit.objects.over(now - GRACE).filter(pk=OuterRef("claim__hit"))
+    duration = timedelta(seconds=publication.terms["duration"])
     stranded = Assignment.objects.filter(
-        Exists(over) | Exists(others),
+        Exists(over) | Exists(others) | Q(claim__opened_at__lt=now - duration - GRACE),
         claim__hit__publication=publication,
         claim__theirs="",
         state=Assignment.State.SUBMITTED,
