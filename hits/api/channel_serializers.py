@@ -120,6 +120,9 @@ class FollowingSerializer(serializers.Serializer[Following]):
     warning = serializers.CharField()
     calls_refused = serializers.IntegerField(source="refused")
     calls_unknown = serializers.IntegerField(source="unknown")
+    messages_undelivered = serializers.IntegerField(
+        source="undelivered", help_text="Messages that did not reach all they are for."
+    )
     near_deadlines = serializers.IntegerField(
         source="near", help_text="Undecided pages that approve themselves within 48 hours."
     )

@@ -20,8 +20,8 @@ MEANINGS = {
     ClaimState.LEFT: "gave the page back, or let its time or the HIT run out",
     ClaimState.SAVED: "answers are here; the worker’s browser has not handed the page over yet",
     ClaimState.HANDED_OVER: "the browser handed the page over; the marketplace has not listed it",
-    ClaimState.NOT_HANDED_OVER: "answers are here, but the marketplace will not list it any "
-    "more: a compensation HIT pays for the work",
+    ClaimState.NOT_HANDED_OVER: "answers are here, but the time to hand the page over "
+    "has passed: a compensation HIT pays for the work",
     ClaimState.CONFIRMED: "answers are here and the marketplace lists it: to be paid or refused",
     ClaimState.NO_ANSWERS: "the marketplace lists it, but no answers came here: pay it",
     ClaimState.PAID: "approved at the marketplace",
@@ -40,6 +40,7 @@ class Following:
     pace: Pace
     refused: int
     unknown: int
+    undelivered: int
     near: int
     warning: str
 
@@ -80,6 +81,7 @@ def following(publication: Publication) -> Following:
         pace=pace,
         refused=intents["refused"],
         unknown=intents["unknown"],
+        undelivered=Intent.objects.filter(publication=publication).undelivered().count(),
         near=deadlines(publication.study).filter(hit__publication=publication).count(),
         warning=wage_warning(pace.hourly, publication.least_wage),
     )
@@ -173,6 +175,9 @@ def attention_of(found: Following, name: str) -> list[Attention]:
     if found.unknown:
         text = f"{_count(found.unknown, 'call')} may or may not have been done; it is looked up."
         items.append(Attention(text, "warn", "unknown", "See them"))
+    if found.undelivered:
+        text = f"{name.capitalize()} did not deliver {_count(found.undelivered, 'message')}."
+        items.append(Attention(text, "warn", "undelivered", "See to it"))
     if found.warning:
         items.append(Attention(found.warning, "warn", "", ""))
     return items
@@ -181,8 +186,9 @@ def attention_of(found: Following, name: str) -> list[Attention]:
 def needs_attention() -> Q:
     """Of publications: whether work is stranded there, or a call was refused or ended unknown."""
     claims = Claim.objects.filter(hit__publication=OuterRef("pk"))
-    calls = Intent.objects.filter(publication=OuterRef("pk"), state__in=TROUBLED)
-    return Q(Exists(to_pay(claims)) | Exists(to_compensate(claims)) | Exists(calls))
+    calls = Intent.objects.filter(publication=OuterRef("pk"))
+    troubled = Exists(calls.filter(state__in=TROUBLED)) | Exists(calls.undelivered())
+    return Q(Exists(to_pay(claims)) | Exists(to_compensate(claims)) | troubled)
 
 
 def attention_in(study: Study) -> list[Attention]:
@@ -202,6 +208,10 @@ def attention_in(study: Study) -> list[Attention]:
     if calls:
         text = f"A marketplace refused, or may not have heard, {_count(calls, 'call')}."
         items.append(Attention(text, "bad", "channels", "See them"))
+    undelivered = Intent.objects.filter(publication__study=study).undelivered().count()
+    if undelivered:
+        text = f"A marketplace did not deliver {_count(undelivered, 'message')}."
+        items.append(Attention(text, "warn", "channels", "See to it"))
     return items
 
 

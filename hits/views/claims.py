@@ -24,6 +24,7 @@ from hits.views.claim_acts import ACTS, Confirmation, Values, acts_on
 from hits.views.research import study_context
 
 ROWS_A_PAGE = 50
+UNDELIVERED = "undelivered"
 Row = TypeVar("Row", bound=Model)
 
 
@@ -50,9 +51,11 @@ def claims(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def ledger(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     publication = publication_of(request, slug, pk)
     state = request.GET.get("state", "")
-    state = state if state in Intent.State.values else ""
-    found = publication.intents.select_related("claim__account")
-    if state:
+    state = state if state in {*Intent.State.values, UNDELIVERED} else ""
+    found = Intent.objects.filter(publication=publication).select_related("claim__account")
+    if state == UNDELIVERED:
+        found = found.undelivered()
+    elif state:
         found = found.filter(state=state)
     shown, older = _page(request, found)
     context = study_context(request, publication.study, "channels") | {
@@ -60,7 +63,7 @@ def ledger(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "intents": shown,
         "older": older,
         "state": state,
-        "states": Intent.State.choices,
+        "states": [*Intent.State.choices, (UNDELIVERED, "not delivered")],
     }
     return render(request, "research/ledger.html", context)
 
@@ -119,6 +122,7 @@ def claim(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = _claim_of(request, slug, pk)
     publication, study = found.hit.publication, found.hit.publication.study
     this = follow.claims_of(publication).filter(pk=pk)
+    compensation = Publication.objects.filter(compensates=found).first()
     context = study_context(request, study, "channels") | {
         "publication": publication,
         "claim": found,
@@ -126,7 +130,10 @@ def claim(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "excluded": excluded_because(study, found.account),
         "may_pay": follow.to_pay(this).exists(),
         "may_compensate": follow.to_compensate(this).exists(),
-        "compensation": Publication.objects.filter(compensates=found).first(),
+        "compensation": compensation,
+        "untold": Intent.objects.filter(publication=compensation).undelivered().first()
+        if compensation
+        else None,
         "acts": [(act, act.form(auto_id=f"{act.name}_%s")) for act in acts_on(found)],
         "intents": found.intents.select_related("claim__account").order_by("-pk")[:ROWS_A_PAGE],
     }

@@ -11,7 +11,9 @@ from hits.marketplace.models import Bonus as TheirBonus
 from hits.marketplace.models import Fault, Message, Requester
 from hits.models import Account, Claim, Intent, Publication
 from hits.pipeline import calls
+from hits.pipeline.calls import tell_of_compensations
 from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.follow import following
 from hits.pipeline.ledger import settle_due
 from hits.pipeline.pay import (
     bonus,
@@ -247,6 +249,31 @@ def test_a_compensation_is_approved_as_soon_as_it_is_confirmed(publication: Publ
     settle_payments()
     settle_due()
     assert Claim.objects.get(hit__publication=made).theirs == "approved"
+
+
+def test_a_worker_who_could_not_be_told_of_a_compensation_is_once_other_work_was_approved(
+    publication: Publication,
+) -> None:
+    by = publication.created_by
+    hit = selling.live_hit(publication)
+    theirs = selling.accept(hit)
+    selling.answer(selling.claim(hit, theirs))
+    made = compensate(claim=Claim.objects.get(), by=by)
+    selling.run_jobs()
+    settle_due()
+    untold = made.intents.get(action="notify")
+    assert list(untold.failures) == [theirs.worker.worker_id]
+    assert following(made).undelivered == 1
+    assert tell_of_compensations() == 0
+    other = selling.do_page(selling.live_hit(publication), theirs.worker)
+    reconcile(publication)
+    decision(Claim.objects.get(pk=other.pk), "approved")
+    settle_payments()
+    settle_due()
+    assert (tell_of_compensations(), tell_of_compensations()) == (1, 0)
+    settle_due()
+    assert Message.objects.get().subject == untold.request["Subject"]
+    assert following(made).undelivered == 0
 
 
 def test_work_about_to_be_approved_by_itself_is_found(claim: Claim) -> None:

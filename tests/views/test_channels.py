@@ -344,6 +344,27 @@ def test_a_refused_call_that_is_dismissed_needs_no_attention(
     assert "Try again" not in text_of(desk.get(f"{page}ledger/"))
 
 
+def test_a_message_that_was_not_delivered_is_seen_and_can_be_sent_again(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    claim = making.claim(publication, ClaimState.NOT_HANDED_OVER)
+    made = making.publication(study, compensates=claim)
+    sent = {"Subject": "A HIT", "MessageText": "For you.", "WorkerIds": ["A1", "A2"]}
+    failed = {"failures": {"A2": "No work of theirs was reviewed"}}
+    making.settled(made, "notify", request=sent, answer=failed)
+    making.settled(made, "notify", request=sent, answer={"failures": {}})
+    page = address(study, f"publications/{made.pk}/")
+    assert "Local did not deliver 1 message." in text_of(desk.get(page))
+    assert "A marketplace did not deliver 1 message." in text_of(desk.get(address(study, "")))
+    ledger = desk.get(f"{page}ledger/?state=undelivered")
+    assert "Not delivered to A2 (No work of theirs was reviewed)" in text_of(ledger)
+    on_claim = text_of(desk.get(address(study, f"claims/{claim.pk}/")))
+    assert "did not deliver the message that tells the worker of it" in on_claim
+    desk.post(f"{page}ledger/{ledger.context['intents'][0].pk}/repeat/")
+    assert made.intents.latest("pk").request["WorkerIds"] == ["A2"]
+    assert "did not deliver" not in text_of(desk.get(page))
+
+
 def test_a_bonus_without_a_reason_is_refused_beside_the_field(
     study: Study, publication: Publication, desk: Client
 ) -> None:
