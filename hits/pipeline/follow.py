@@ -9,8 +9,9 @@ from hits.channels.contract import Approve
 from hits.models import Account, Assignment, Claim, ClaimState, Hit, Intent, Publication, Study
 from hits.models.publication import SOON, ClaimQuerySet
 from hits.pipeline import pay
-from hits.pipeline.overview import Attention, Pace
+from hits.pipeline.overview import Attention
 from hits.pipeline.pay import Spending
+from hits.pipeline.spent import Pace
 from hits.pipeline.tally import one_row
 
 PAGES_FOR_THE_PACE = 300
@@ -63,6 +64,8 @@ class Stranded:
 
     no_answers: list[Claim]
     not_handed_over: list[Claim]
+    more_no_answers: bool
+    more_not_handed_over: bool
 
 
 def following(publication: Publication) -> Following:
@@ -158,9 +161,13 @@ def with_rival(claims: ClaimQuerySet) -> ClaimQuerySet:
 
 def stranded(publication: Publication, limit: int) -> Stranded:
     claims = with_rival(claims_of(publication)).select_related("account", "assignment")
+    there = list(to_pay(claims).order_by("pk")[: limit + 1])
+    here = list(to_compensate(claims).order_by("pk")[: limit + 1])
     return Stranded(
-        no_answers=list(to_pay(claims).order_by("pk")[:limit]),
-        not_handed_over=list(to_compensate(claims).order_by("pk")[:limit]),
+        no_answers=there[:limit],
+        not_handed_over=here[:limit],
+        more_no_answers=len(there) > limit,
+        more_not_handed_over=len(here) > limit,
     )
 
 

@@ -30,6 +30,10 @@ COMPENSATION_APPROVAL = timedelta(days=1)
 _SIGNER = Signer(salt="hit")
 
 
+class Silent(Refused):
+    """The marketplace does not answer, so nothing is asked of it now."""
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     pages: int
@@ -131,10 +135,11 @@ def _refuse_what_is_not_covered(asked: Channel, pages: int, terms: Terms) -> Non
     try:
         balance = asked.balance()
     except NoAnswer as silence:
-        raise Refused(f"The marketplace {asked.name} does not answer: {silence}") from None
+        raise Silent(f"The marketplace {asked.name} does not answer: {silence}") from None
     if balance is not None and balance < cost.total:
         raise Refused(
-            f"The account at {asked.name} has ${balance:,.2f}; {pages:,} pages cost "
+            f"The account at {asked.name} has ${balance:,.2f}; "
+            f"{'1 page costs' if pages == 1 else f'{pages:,} pages cost'} "
             f"${cost.total:,.2f} with the fee. ${cost.total - balance:,.2f} are missing."
         )
 
@@ -356,8 +361,10 @@ def estimate(
     reward: Decimal,
     pages: int,
     least_wage: Decimal | None = None,
+    is_silent: bool = False,
 ) -> Estimate:
-    """What pages will cost, and what an hour will earn at the pace seen so far."""
+    """What pages will cost, and what an hour will earn at the pace seen so far. A marketplace
+    that was silent a moment ago is not asked for the balance."""
     try:
         asked = channel_named(channel)
     except NoSuchChannel as unknown:
@@ -365,7 +372,7 @@ def estimate(
     cost = asked.cost(pages=pages, reward=reward)
     seconds = pace_of(study).median_seconds if study.version is not None else None
     hourly = reward * 3600 / Decimal(str(seconds)) if seconds else None
-    balance, warnings = _balance_of(asked, cost.total)
+    balance, warnings = (None, []) if is_silent else _balance_of(asked, cost.total)
     if least_wage is not None and hourly is not None and hourly < least_wage:
         warnings.append(
             f"An hour earns ${hourly:,.2f} at the pace seen so far, less than ${least_wage:,.2f}."

@@ -82,7 +82,11 @@ def publish(request: HttpRequest, slug: str, channel: str) -> HttpResponse:
 
 
 def _review(
-    request: HttpRequest, study: Study, context: dict[str, Any], error: str = ""
+    request: HttpRequest,
+    study: Study,
+    context: dict[str, Any],
+    error: str = "",
+    is_silent: bool = False,
 ) -> HttpResponse:
     values = context["form"].cleaned_data
     terms = _terms(values)
@@ -92,6 +96,7 @@ def _review(
         reward=terms.reward,
         pages=values["pages"],
         least_wage=values["least_wage"],
+        is_silent=is_silent,
     )
     context |= {
         "estimate": estimate,
@@ -118,7 +123,8 @@ def _launch(request: HttpRequest, study: Study, context: dict[str, Any]) -> Http
             seen=int(seen) if seen.isdecimal() and len(seen) < 19 else -1,
         )
     except PipelineError as refusal:
-        return _review(request, study, context, refusal.message)
+        is_silent = isinstance(refusal, publishing.Silent)
+        return _review(request, study, context, refusal.message, is_silent)
     messages.success(request, f"{_being_made(values['pages'])} at {made.channel}.")
     return redirect("publication", slug=study.slug, pk=made.pk)
 

@@ -111,7 +111,9 @@ def test_what_is_sent_twice_with_what_was_seen_is_published_once(study: Study, a
         ({"approval_days": 31}, "approval_days"),
         ({"approval_rate": 101}, "approval_rate"),
         ({"countries": ["Germany"]}, "countries"),
+        ({"countries": ["ZZ"]}, "countries"),
         ({"title": "x" * 129}, "title"),
+        ({"title": "Pairs\x07"}, "title"),
     ],
 )
 def test_terms_that_make_no_sense_are_refused_by_name(

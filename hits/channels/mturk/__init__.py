@@ -39,7 +39,7 @@ FEW_TICKETS = 20
 # Repeating is the ledger's work: a client that repeats by itself hides what happened.
 CONFIG = Config(connect_timeout=5, read_timeout=20, retries={"total_max_attempts": 1})
 # Somebody waits for the page that shows the balance.
-QUICK = Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 1})
+QUICK = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 1})
 _ID = re.compile(r"[A-Za-z0-9]{1,64}")
 
 OPERATIONS: Mapping[str, str] = {
