@@ -287,6 +287,5 @@ def settled(of: Publication, action: str, **values: object) -> Intent:
         channel=of.channel,
         action=action,
         publication=of,
-        request={},
-        **{"state": "done", "settled_at": timezone.now(), **values},
+        **{"request": {}, "state": "done", "settled_at": timezone.now(), **values},
     )

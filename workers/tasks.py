@@ -9,6 +9,7 @@ from hits.channels.configured import channel, names
 from hits.channels.contract import NoAnswer
 from hits.models import Job
 from hits.pipeline import jobs, ledger, publish, reconcile
+from hits.pipeline.calls import tell_of_compensations
 from hits.pipeline.check import check_submitted
 from hits.pipeline.pay import settle_payments
 from hits.pipeline.submit import free_expired
@@ -31,6 +32,7 @@ def sweep() -> None:
     free_expired()
     check_submitted()
     settle_payments()
+    tell_of_compensations()
     for publication in publish.launches_left():
         publish.ask_to_launch(publication, by=None)
     if ledger.due().exclude(action__in=ledger.OF_A_LAUNCH).exists():

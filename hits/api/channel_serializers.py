@@ -6,13 +6,28 @@ from rest_framework import serializers
 from hits.models import Claim, ClaimState, Intent, Publication
 from hits.pipeline.estimate import Estimate
 from hits.pipeline.follow import Following
-from hits.pipeline.offer import COUNTRY
+from hits.pipeline.offer import COUNTRY, unknown_countries, what_cannot_be_shown
 
 LONGEST_TEXT = 4096
 
 
 def _dollars(**options: Any) -> serializers.DecimalField:
     return serializers.DecimalField(**{"max_digits": 8, "decimal_places": 2, **options})
+
+
+def _shown_in_a_line(text: str) -> None:
+    if why := what_cannot_be_shown(text):
+        raise serializers.ValidationError(why)
+
+
+def _shown_in_lines(text: str) -> None:
+    if why := what_cannot_be_shown(text, in_lines=True):
+        raise serializers.ValidationError(why)
+
+
+def _known_country(code: str) -> None:
+    if unknown_countries([code]):
+        raise serializers.ValidationError(f"{code}: there is no such country.")
 
 
 class ChannelSerializer(serializers.Serializer[Any]):
@@ -50,9 +65,11 @@ class EstimateSerializer(serializers.Serializer[Estimate]):
 
 class NewPublicationSerializer(serializers.Serializer[Any]):
     channel = serializers.SlugField()
-    title = serializers.CharField(max_length=128)
-    description = serializers.CharField(max_length=2000)
-    keywords = serializers.CharField(max_length=1000, allow_blank=True, default="")
+    title = serializers.CharField(max_length=128, validators=[_shown_in_a_line])
+    description = serializers.CharField(max_length=2000, validators=[_shown_in_lines])
+    keywords = serializers.CharField(
+        max_length=1000, allow_blank=True, default="", validators=[_shown_in_a_line]
+    )
     reward = _dollars(
         min_value=Decimal("0.01"), required=False, help_text="The study's pay if left out."
     )
@@ -77,7 +94,9 @@ class NewPublicationSerializer(serializers.Serializer[Any]):
         min_value=0, max_value=100, allow_null=True, default=None
     )
     countries = serializers.ListField(
-        child=serializers.RegexField(COUNTRY), max_length=100, default=list
+        child=serializers.RegexField(COUNTRY, validators=[_known_country]),
+        max_length=100,
+        default=list,
     )
     last_publication = serializers.IntegerField(
         required=False,
@@ -122,6 +141,9 @@ class FollowingSerializer(serializers.Serializer[Following]):
     warning = serializers.CharField()
     calls_refused = serializers.IntegerField(source="refused")
     calls_unknown = serializers.IntegerField(source="unknown")
+    messages_undelivered = serializers.IntegerField(
+        source="undelivered", help_text="Messages that did not reach all they are for."
+    )
     near_deadlines = serializers.IntegerField(
         source="near", help_text="Undecided pages that approve themselves within 48 hours."
     )
@@ -173,12 +195,17 @@ class ClaimSerializer(serializers.ModelSerializer[Claim]):
 
 class IntentSerializer(serializers.ModelSerializer[Intent]):
     by = serializers.StringRelatedField[Any]()
+    failures = serializers.DictField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="Workers whom a message did not reach, and why.",
+    )
 
     class Meta:
         model = Intent
         fields = [
-            "id", "action", "state", "amount", "claim", "attempts", "message", "by", "meant_at",
-            "settled_at",
+            "id", "action", "state", "amount", "claim", "attempts", "message", "failures", "by",
+            "meant_at", "settled_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -186,6 +213,11 @@ class IntentSerializer(serializers.ModelSerializer[Intent]):
 class BonusSerializer(serializers.Serializer[Any]):
     amount = _dollars(min_value=Decimal("0.01"), max_value=10_000)
     reason = serializers.CharField(max_length=LONGEST_TEXT, help_text="The worker reads it.")
+    key = serializers.UUIDField(
+        required=False,
+        help_text="With the same key again nothing more is paid; without one each request is "
+        "a bonus of its own.",
+    )
 
 
 class MessageSerializer(serializers.Serializer[Any]):

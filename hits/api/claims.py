@@ -19,8 +19,8 @@ from hits.api.channel_serializers import (
     PublicationSerializer,
     SentSerializer,
 )
-from hits.models import Claim, Role, Study
-from hits.pipeline import pay, people, publish, workers
+from hits.models import Claim, Intent, Role, Study
+from hits.pipeline import calls, pay, people, publish, workers
 
 
 def claim_of(request: Request, pk: int) -> Claim:
@@ -52,6 +52,28 @@ class ClaimBonus(APIView):
         claim = claim_of(request, pk)
         intent = pay.bonus(claim=claim, by=user_of(request), **_sent(BonusSerializer, request))
         return Response(IntentSerializer(intent).data, status=status.HTTP_201_CREATED)
+
+
+def _call_of(request: Request, pk: int) -> Intent:
+    theirs = Study.objects.of(user_of(request), Role.RESEARCHER)
+    intents = Intent.objects.filter(publication__study__in=theirs)
+    return found(intents.select_related("by"), pk=pk)
+
+
+class CallRepeat(APIView):
+    @extend_schema(operation_id="calls_repeat", request=None, responses=IntentSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        """Make a refused call again, or send a message to those whom it did not reach."""
+        intent = calls.repeat(intent=_call_of(request, pk), by=user_of(request))
+        return Response(IntentSerializer(intent).data)
+
+
+class CallDismiss(APIView):
+    @extend_schema(operation_id="calls_dismiss", request=None, responses=IntentSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        """Leave a refused call or an undelivered message as it is."""
+        intent = calls.dismiss(intent=_call_of(request, pk))
+        return Response(IntentSerializer(intent).data)
 
 
 class ClaimPay(APIView):

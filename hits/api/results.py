@@ -57,10 +57,28 @@ class PaceSerializer(serializers.Serializer[Any]):
     pay = serializers.DecimalField(max_digits=8, decimal_places=2)
 
 
+class SpentSerializer(serializers.Serializer[Any]):
+    """What a channel has cost so far, and what an hour earns there."""
+
+    channel = serializers.CharField()
+    rewards = serializers.DecimalField(max_digits=14, decimal_places=2)
+    fees = serializers.DecimalField(max_digits=14, decimal_places=2)
+    bonuses = serializers.DecimalField(max_digits=14, decimal_places=2, help_text="With fees.")
+    compensations = serializers.DecimalField(
+        max_digits=14, decimal_places=2, help_text="With fees."
+    )
+    total = serializers.DecimalField(max_digits=14, decimal_places=2)
+    owed = serializers.DecimalField(
+        max_digits=14, decimal_places=2, help_text="For work that is not decided or not paid yet."
+    )
+    pace = PaceSerializer(allow_null=True)
+
+
 class ResultsSerializer(serializers.Serializer[Any]):
     progress = ProgressSerializer()
     pages = PagesSerializer()
     pace = PaceSerializer()
+    spent = SpentSerializer(many=True)
     people = serializers.IntegerField()
     results = SaidSerializer()
 

@@ -58,9 +58,6 @@ class PagesSerializer(serializers.Serializer[Pages]):
     to_review = serializers.IntegerField()
     golds_shown = serializers.IntegerField()
     golds_failed = serializers.IntegerField()
-    paid = serializers.DecimalField(max_digits=12, decimal_places=2)
-    owed = serializers.DecimalField(max_digits=12, decimal_places=2)
-    refused = serializers.DecimalField(max_digits=12, decimal_places=2)
     last_drawn = serializers.DateTimeField(allow_null=True)
 
 

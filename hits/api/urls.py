@@ -61,6 +61,8 @@ urlpatterns = [
     path(publication + "notify/", channels.PublicationNotify.as_view()),
     path(publication + "claims/", channels.ClaimList.as_view()),
     path(publication + "ledger/", channels.Ledger.as_view()),
+    path("calls/<int:pk>/repeat/", claims.CallRepeat.as_view()),
+    path("calls/<int:pk>/dismiss/", claims.CallDismiss.as_view()),
     path(claim, claims.ClaimView.as_view()),
     path(claim + "bonus/", claims.ClaimBonus.as_view()),
     path(claim + "pay/", claims.ClaimPay.as_view()),

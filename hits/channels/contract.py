@@ -44,6 +44,8 @@ class Call:
     action: str
     token: str
     request: Json
+    done_before: int = 0
+    """So many calls with the same request are known to have been done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,21 @@ from hits.models.people import User
 from hits.models.publication import Claim, Hit, Publication
 
 
+class IntentQuerySet(models.QuerySet["Intent"]):
+    def undelivered(self) -> "IntentQuerySet":
+        """Messages that the marketplace took and did not bring to all they are for."""
+        sent = self.filter(action="notify", state__in=["done", "already"])
+        return sent.filter(answer__failures__isnull=False).exclude(answer__failures={})
+
+    def in_vain(self) -> "IntentQuerySet":
+        """Did nothing, and will do nothing."""
+        return self.filter(state__in=["refused", "dismissed"])
+
+
+# Made only by a launch, which a person can stop.
+OF_A_LAUNCH = frozenset({"publication", "ticket", "qualification"})
+
+
 class Intent(models.Model):
     """A creating or paying call to a marketplace, written down before it is made."""
 
@@ -16,6 +31,7 @@ class Intent(models.Model):
         RETRY = "retry", "to be retried"
         REFUSED = "refused", "refused"
         UNKNOWN = "unknown", "unknown"
+        DISMISSED = "dismissed", "dismissed"
 
     token = models.CharField(max_length=64, unique=True)
     channel = models.CharField(max_length=20)
@@ -36,11 +52,16 @@ class Intent(models.Model):
     next_try_at = models.DateTimeField(db_default=Now())
     settled_at = models.DateTimeField(null=True)
 
+    objects = IntentQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(amount__gte=0), name="intent_amount"),
             models.CheckConstraint(
-                condition=Q(state__in=["done", "already", "refused"], settled_at__isnull=False)
+                condition=Q(
+                    state__in=["done", "already", "refused", "dismissed"],
+                    settled_at__isnull=False,
+                )
                 | Q(state__in=["meant", "retry", "unknown"], settled_at__isnull=True),
                 name="intent_settled_at",
             ),
@@ -55,3 +76,17 @@ class Intent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} {self.token}"
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """To whom a message was not delivered, and why."""
+        found: dict[str, str] = (self.answer or {}).get("failures", {})
+        return found
+
+    @property
+    def may_be_repeated(self) -> bool:
+        """By a person; what a launch makes is repeated by resuming it."""
+        if self.action in OF_A_LAUNCH:
+            return False
+        was_sent = self.state in {self.State.DONE, self.State.ALREADY_DONE}
+        return self.state == self.State.REFUSED or (was_sent and bool(self.failures))

@@ -148,6 +148,11 @@ def _how_far() -> Case:
         When(theirs="approved", then=Value(ClaimState.PAID)),
         When(theirs="rejected", then=Value(ClaimState.REFUSED)),
         When(saved, theirs="submitted", then=Value(ClaimState.CONFIRMED)),
+        When(
+            theirs="submitted",
+            hit__publication__compensates__isnull=False,
+            then=Value(ClaimState.CONFIRMED),
+        ),
         When(theirs="submitted", then=Value(ClaimState.NO_ANSWERS)),
         When(saved, assignment__use="not_used", then=Value(ClaimState.NOT_HANDED_OVER)),
         When(saved, handed_over_at__isnull=False, then=Value(ClaimState.HANDED_OVER)),

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from hits.channels.contract import Entry
 from hits.models import Assignment, Claim, Consent, Hit, Study
+from hits.models.publication import GRACE
 from hits.pipeline import people, submit
 from hits.pipeline.draw import AGREE_FIRST, draw_for_ticket
 from hits.pipeline.errors import Closed, NotAllowed, PipelineError, Refused, Stale
@@ -82,6 +83,13 @@ def is_over(claim: Claim) -> bool:
     if page is None:
         return claim.theirs != Claim.Theirs.UNKNOWN
     return page.state == Assignment.State.SUBMITTED
+
+
+def came_too_late(claim: Claim) -> bool:
+    """Answered here, and the marketplace gives no more time to hand it over."""
+    if claim.theirs or claim.assignment is None:
+        return False
+    return timezone.now() > claim.opened_at + duration_of(claim.hit) + GRACE
 
 
 def has_agreed(*, hit: Hit, entry: Entry) -> bool:

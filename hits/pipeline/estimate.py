@@ -31,8 +31,10 @@ def estimate(
     reward: Decimal,
     pages: int,
     least_wage: Decimal | None = None,
+    is_silent: bool = False,
 ) -> Estimate:
-    """What pages will cost, and what an hour will earn at the pace seen so far."""
+    """What pages will cost, and what an hour will earn at the pace seen so far. A marketplace
+    that was silent a moment ago is not asked for the balance."""
     try:
         asked = channel_named(channel)
     except NoSuchChannel as unknown:
@@ -40,7 +42,7 @@ def estimate(
     cost = asked.cost(pages=pages, reward=reward)
     seconds = pace_of(study).median_seconds if study.version is not None else None
     hourly = reward * 3600 / Decimal(str(seconds)) if seconds else None
-    balance, warnings = _balance_of(asked, cost.total)
+    balance, warnings = (None, []) if is_silent else _balance_of(asked, cost.total)
     if least_wage is not None and hourly is not None and hourly < least_wage:
         warnings.append(
             f"An hour earns ${hourly:,.2f} at the pace seen so far, less than ${least_wage:,.2f}."

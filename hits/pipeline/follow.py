@@ -10,8 +10,9 @@ from hits.models import Account, Assignment, Claim, ClaimState, Hit, Intent, Pub
 from hits.models.publication import SOON, ClaimQuerySet
 from hits.pipeline import pay
 from hits.pipeline.ledger import WITHDRAWN
-from hits.pipeline.overview import Attention, Pace
+from hits.pipeline.overview import Attention
 from hits.pipeline.pay import Spending
+from hits.pipeline.spent import Pace
 from hits.pipeline.tally import one_row
 
 PAGES_FOR_THE_PACE = 300
@@ -21,8 +22,8 @@ MEANINGS = {
     ClaimState.LEFT: "gave the page back, or let its time or the HIT run out",
     ClaimState.SAVED: "answers are here; the worker’s browser has not handed the page over yet",
     ClaimState.HANDED_OVER: "the browser handed the page over; the marketplace has not listed it",
-    ClaimState.NOT_HANDED_OVER: "answers are here, but the marketplace will not list it any "
-    "more: a compensation HIT pays for the work",
+    ClaimState.NOT_HANDED_OVER: "answers are here, but the time to hand the page over "
+    "has passed: a compensation HIT pays for the work",
     ClaimState.CONFIRMED: "answers are here and the marketplace lists it: to be paid or refused",
     ClaimState.NO_ANSWERS: "the marketplace lists it, but no answers came here: pay it",
     ClaimState.PAID: "approved at the marketplace",
@@ -41,6 +42,7 @@ class Following:
     pace: Pace
     refused: int
     unknown: int
+    undelivered: int
     near: int
     warning: str
 
@@ -63,6 +65,8 @@ class Stranded:
 
     no_answers: list[Claim]
     not_handed_over: list[Claim]
+    more_no_answers: bool
+    more_not_handed_over: bool
 
 
 def following(publication: Publication) -> Following:
@@ -81,6 +85,7 @@ def following(publication: Publication) -> Following:
         pace=pace,
         refused=intents["refused"],
         unknown=intents["unknown"],
+        undelivered=Intent.objects.filter(publication=publication).undelivered().count(),
         near=deadlines(publication.study).filter(hit__publication=publication).count(),
         warning=wage_warning(pace.hourly, publication.least_wage),
     )
@@ -141,7 +146,7 @@ def to_pay(claims: ClaimQuerySet) -> ClaimQuerySet:
     """Confirmed there without answers here, and nobody has paid for it yet."""
     asked = Intent.objects.filter(claim=OuterRef("pk"), action=Approve.action)
     waiting = claims.in_state(ClaimState.NO_ANSWERS)
-    return waiting.exclude(Exists(asked.exclude(state=Intent.State.REFUSED)))
+    return waiting.exclude(Exists(asked.exclude(state__in=["refused", "dismissed"])))
 
 
 def to_compensate(claims: ClaimQuerySet) -> ClaimQuerySet:
@@ -157,9 +162,13 @@ def with_rival(claims: ClaimQuerySet) -> ClaimQuerySet:
 
 def stranded(publication: Publication, limit: int) -> Stranded:
     claims = with_rival(claims_of(publication)).select_related("account", "assignment")
+    there = list(to_pay(claims).order_by("pk")[: limit + 1])
+    here = list(to_compensate(claims).order_by("pk")[: limit + 1])
     return Stranded(
-        no_answers=list(to_pay(claims).order_by("pk")[:limit]),
-        not_handed_over=list(to_compensate(claims).order_by("pk")[:limit]),
+        no_answers=there[:limit],
+        not_handed_over=here[:limit],
+        more_no_answers=len(there) > limit,
+        more_not_handed_over=len(here) > limit,
     )
 
 
@@ -174,6 +183,9 @@ def attention_of(found: Following, name: str) -> list[Attention]:
     if found.unknown:
         text = f"{_count(found.unknown, 'call')} may or may not have been done; it is looked up."
         items.append(Attention(text, "warn", "unknown", "See them"))
+    if found.undelivered:
+        text = f"{name.capitalize()} did not deliver {_count(found.undelivered, 'message')}."
+        items.append(Attention(text, "warn", "undelivered", "See to it"))
     if found.warning:
         items.append(Attention(found.warning, "warn", "", ""))
     return items
@@ -182,12 +194,13 @@ def attention_of(found: Following, name: str) -> list[Attention]:
 def needs_attention() -> Q:
     """Of publications: whether work is stranded there, or a call was refused or ended unknown."""
     claims = Claim.objects.filter(hit__publication=OuterRef("pk"))
-    calls = troubled().filter(publication=OuterRef("pk"))
-    return Q(Exists(to_pay(claims)) | Exists(to_compensate(claims)) | Exists(calls))
+    calls = Intent.objects.filter(publication=OuterRef("pk"))
+    in_trouble = Exists(troubled(calls)) | Exists(calls.undelivered())
+    return Q(Exists(to_pay(claims)) | Exists(to_compensate(claims)) | in_trouble)
 
 
-def troubled() -> QuerySet[Intent]:
-    return Intent.objects.filter(state__in=TROUBLED).exclude(message=WITHDRAWN)
+def troubled(calls: QuerySet[Intent]) -> QuerySet[Intent]:
+    return calls.filter(state__in=TROUBLED).exclude(message=WITHDRAWN)
 
 
 def attention_in(study: Study) -> list[Attention]:
@@ -203,10 +216,14 @@ def attention_in(study: Study) -> list[Attention]:
     near = deadlines(study).count()
     if near:
         items.append(Attention(_near(near), "warn", "review", "Review"))
-    calls = troubled().filter(publication__study=study).count()
+    calls = troubled(Intent.objects.filter(publication__study=study)).count()
     if calls:
         text = f"A marketplace refused, or may not have heard, {_count(calls, 'call')}."
         items.append(Attention(text, "bad", "channels", "See them"))
+    undelivered = Intent.objects.filter(publication__study=study).undelivered().count()
+    if undelivered:
+        text = f"A marketplace did not deliver {_count(undelivered, 'message')}."
+        items.append(Attention(text, "warn", "channels", "See to it"))
     return items
 
 

@@ -22,14 +22,14 @@ from django.utils.dateparse import parse_datetime
 from hits.channels.configured import NoSuchChannel, channel
 from hits.channels.contract import Call, Channel, Order, Outcome, Refusal, Result
 from hits.models import Claim, Hit, Intent, Publication, User
+from hits.models.ledger import OF_A_LAUNCH as OF_A_LAUNCH
 from hits.pipeline.errors import Refused
 
 log = structlog.get_logger()
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 300.0
-# Made only by a launch, which a person can stop.
-OF_A_LAUNCH = frozenset({"publication", "ticket", "qualification"})
+SUCCEEDED = [Intent.State.DONE, Intent.State.ALREADY_DONE]
 # A token is trusted for a little less long than it is remembered.
 MARGIN = timedelta(hours=1)
 # Not refused by the marketplace: it was not asked, or did not hear.
@@ -112,7 +112,8 @@ def settle(intent: Intent) -> Intent:
 
 def try_again(intents: QuerySet[Intent]) -> int:
     """What was refused for a reason that is gone."""
-    return intents.filter(state=Intent.State.REFUSED).update(
+    refused = [Intent.State.REFUSED, Intent.State.DISMISSED]
+    return intents.filter(state__in=refused).update(
         state=Intent.State.MEANT, settled_at=None, next_try_at=timezone.now()
     )
 
@@ -172,7 +173,17 @@ def _make(intent: Intent, attempt: int) -> None:
 
 def _outcome(intent: Intent) -> Outcome:
     asked = opened(intent.channel)
-    call = Call(action=intent.action, token=intent.token, request=intent.request)
+    twins = Intent.objects.filter(
+        channel=intent.channel, action=intent.action, claim=intent.claim_id, request=intent.request
+    ).exclude(pk=intent.pk)
+    if intent.action == "bonus" and twins.filter(settled_at=None, pk__lt=intent.pk).exists():
+        return Outcome(Result.RETRY, message="Waits for another bonus that is just the same.")
+    call = Call(
+        action=intent.action,
+        token=intent.token,
+        request=intent.request,
+        done_before=twins.filter(state__in=SUCCEEDED).count() if intent.action == "bonus" else 0,
+    )
     if intent.attempts > 1 and not _token_holds(asked, intent):
         found = asked.look_up(call)
         if found.result is Result.DONE:

@@ -1,13 +1,32 @@
 """Offer: what a researcher asks of workers becomes terms."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from decimal import Decimal
 
 from hits.channels.contract import Requirement, Terms
+from hits.pipeline.countries import CODES
 
 # A country, or a state of one: US, US-CA.
 COUNTRY = r"^[A-Z]{2}(-[A-Z0-9]{1,3})?$"
+_NOT_IN_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+_NOT_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
+
+
+def unknown_countries(codes: Iterable[str]) -> list[str]:
+    """Those that are written well and do not exist."""
+    return [code for code in codes if code.partition("-")[0] not in CODES]
+
+
+def what_cannot_be_shown(text: str, *, in_lines: bool = False) -> str:
+    """Why a marketplace cannot show this text; empty where it can."""
+    found = (_NOT_IN_LINES if in_lines else _NOT_IN_A_LINE).search(text)
+    if found is None:
+        return ""
+    return (
+        f"Character {found.start() + 1} is a control character (U+{ord(found[0]):04X}). Delete it."
+    )
 
 
 def terms_of(

@@ -8,10 +8,10 @@ from decimal import Decimal
 from django.utils import timezone
 
 from hits.models import Job, Participation, Study
+from hits.pipeline.spent import PAGES_FOR_THE_PACE, Pace, Spent, spent_by_channel
 from hits.pipeline.tally import Results, kept, one_row, results_of, rows
 from hits.protocol import protocol
 
-PAGES_FOR_THE_PACE = 300
 QUIET_AFTER = timedelta(hours=3)
 
 
@@ -46,9 +46,6 @@ class Pages:
     to_review: int = 0
     golds_shown: int = 0
     golds_failed: int = 0
-    paid: Decimal = Decimal(0)
-    owed: Decimal = Decimal(0)
-    refused: Decimal = Decimal(0)
     last_drawn: datetime | None = None
 
     @property
@@ -58,21 +55,6 @@ class Pages:
     @property
     def gold_accuracy(self) -> float | None:
         return self.golds_passed / self.golds_shown if self.golds_shown else None
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """The time people took for their last pages, and what the pay is an hour at that pace."""
-
-    pages: int
-    median_seconds: float | None
-    pay: Decimal
-
-    @property
-    def hourly(self) -> Decimal | None:
-        if not self.median_seconds or not self.pay:
-            return None
-        return self.pay * 3600 / Decimal(str(self.median_seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +74,16 @@ class Overview:
     pace: Pace
     people: int
     results: Results
+    spent: list[Spent]
     attention: list[Attention] = field(default_factory=list)
+
+    @property
+    def cost(self) -> Decimal:
+        return sum((each.total for each in self.spent), Decimal(0))
+
+    @property
+    def owed(self) -> Decimal:
+        return sum((each.owed for each in self.spent), Decimal(0))
 
 
 def overview_of(study: Study) -> Overview:
@@ -105,6 +96,7 @@ def overview_of(study: Study) -> Overview:
         pace=pace_of(study),
         people=Participation.objects.filter(study=study, pages_done__gt=0).count(),
         results=results,
+        spent=spent_by_channel(study),
         attention=_attention(study, progress, pages, results),
     )
 
@@ -150,12 +142,8 @@ def _pages_counted(study: Study) -> Pages:
                count(*) FILTER (WHERE a.use = 'pending' AND a.checked_at IS NOT NULL),
                coalesce(sum(a.golds_shown), 0),
                coalesce(sum(a.golds_failed), 0),
-               coalesce(sum(v.pay) FILTER (WHERE a.payment = 'approved'), 0),
-               coalesce(sum(v.pay) FILTER (
-                   WHERE a.payment = 'pending' AND a.state = 'submitted'), 0),
-               coalesce(sum(v.pay) FILTER (WHERE a.payment = 'refused'), 0),
                max(a.drawn_at)
-        FROM hits_assignment a JOIN hits_studyversion v ON v.id = a.version_id
+        FROM hits_assignment a
         WHERE a.study_id = %(study)s
         """,
         {"study": study.pk},

@@ -1,9 +1,9 @@
 """Pay: what was decided on confirmed work becomes calls to the marketplace, each once."""
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
@@ -16,9 +16,9 @@ from hits.channels.contract import Approve, Bonus, Cost, Reject, Terms
 from hits.models import Assignment, Claim, Decision, Intent, Publication, Study, User
 from hits.pipeline import ledger
 from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.ledger import SUCCEEDED
 
 Theirs = Claim.Theirs
-SUCCEEDED = [Intent.State.DONE, Intent.State.ALREADY_DONE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,27 +144,30 @@ def _last_moment(claim: Claim) -> datetime:
     return claim.submitted_there_at + time
 
 
-def bonus(*, claim: Claim, amount: Decimal, reason: str, by: User) -> Intent:
-    """A bonus for a page. It waits until the page is confirmed; the same amount for the same
-    reason is the same bonus."""
+def bonus(
+    *, claim: Claim, amount: Decimal, reason: str, by: User, key: UUID | None = None
+) -> Intent:
+    """A bonus for a page, once for each key. It waits until the page is confirmed."""
     publication = claim.hit.publication
     channel = ledger.opened(publication.channel)
     if not channel.capabilities.bonus:
         raise Refused("There are no bonuses on this channel.")
     if amount <= 0:
         raise Refused("Say how much the bonus is.")
-    same = f"{claim.hit.key.hex}/{claim.ref}/{claim.account_id}/{amount:.2f}/{reason.strip()}"
-    digest = hashlib.blake2b(same.encode(), digest_size=24).hexdigest()
-    return ledger.intend(
+    order = Bonus(claim.ref, claim.account.external_id, amount, reason.strip())
+    intent = ledger.intend(
         channel=publication.channel,
-        order=Bonus(claim.ref, claim.account.external_id, amount, reason.strip()),
-        token=f"bonus-{digest}",
+        order=order,
+        token=f"bonus-{claim.pk}-{(key or uuid4()).hex}",
         publication=publication,
         hit=claim.hit,
         claim=claim,
         amount=channel.bonus_cost(amount),
         by=by,
     )
+    if intent.request != channel.write(order):
+        raise Refused("This key belongs to a bonus of another amount or for another reason.")
+    return intent
 
 
 @transaction.atomic
@@ -175,7 +178,9 @@ def pay_stranded(*, claim: Claim, by: User) -> None:
         raise Closed("The marketplace has no submission of this page that waits for payment.")
     if locked.assignment is not None and locked.assignment.submitted_at is not None:
         raise Refused("This page has answers: decide on it in review.")
-    _approve(locked, by)
+    intent = _approve(locked, by)
+    if intent is not None:
+        ledger.try_again(Intent.objects.filter(pk=intent.pk))
 
 
 def payment_may_change(claim: Claim) -> bool:
@@ -191,7 +196,8 @@ def payment_there(claim: Claim) -> str:
     """What the marketplace has done, or was told to do, where that cannot be changed any more."""
     if payment_may_change(claim):
         return ""
-    told = claim.intents.filter(action="approve").exclude(state=Intent.State.REFUSED)
+    in_vain = Intent.objects.in_vain().values("pk")
+    told = claim.intents.filter(action="approve").exclude(pk__in=in_vain)
     if claim.theirs == Theirs.APPROVED or told.exists():
         return Assignment.Payment.APPROVED
     return Assignment.Payment.REFUSED

@@ -28,6 +28,10 @@ COMPENSATION_APPROVAL = timedelta(days=1)
 _SIGNER = Signer(salt="hit")
 
 
+class Silent(Refused):
+    """The marketplace does not answer, so nothing is asked of it now."""
+
+
 def address_of(hit: Hit) -> str:
     """Where the marketplace's frame finds a ticket; without the signature there is nothing."""
     return f"{settings.SITE_URL}/hit/{_SIGNER.sign(hit.key.hex)}/"
@@ -129,10 +133,11 @@ def _refuse_what_is_not_covered(asked: Channel, pages: int, terms: Terms) -> Non
     try:
         balance = asked.balance()
     except NoAnswer as silence:
-        raise Refused(f"The marketplace {asked.name} does not answer: {silence}") from None
+        raise Silent(f"The marketplace {asked.name} does not answer: {silence}") from None
     if balance is not None and balance < cost.total:
         raise Refused(
-            f"The account at {asked.name} has ${balance:,.2f}; {pages:,} pages cost "
+            f"The account at {asked.name} has ${balance:,.2f}; "
+            f"{'1 page costs' if pages == 1 else f'{pages:,} pages cost'} "
             f"${cost.total:,.2f} with the fee. ${cost.total - balance:,.2f} are missing."
         )
 

@@ -168,8 +168,9 @@ def free_unconfirmed(publication: Publication, now: datetime) -> int:
     """Pages that the marketplace will not confirm any more: their places go out again."""
     others = Claim.objects.filter(hit=OuterRef("claim__hit")).exclude(theirs="")
     over = Hit.objects.over(now - GRACE).filter(pk=OuterRef("claim__hit"))
+    duration = timedelta(seconds=publication.terms["duration"])
     stranded = Assignment.objects.filter(
-        Exists(over) | Exists(others),
+        Exists(over) | Exists(others) | Q(claim__opened_at__lt=now - duration - GRACE),
         claim__hit__publication=publication,
         claim__theirs="",
         state=Assignment.State.SUBMITTED,

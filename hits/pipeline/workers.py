@@ -61,7 +61,7 @@ def is_blocked(account: Account) -> bool:
     of_account = Q(token__startswith=_token(Block.action, account)) | Q(
         token__startswith=_token(Unblock.action, account)
     )
-    asked = Intent.objects.filter(of_account).exclude(state=Intent.State.REFUSED)
+    asked = Intent.objects.filter(of_account).exclude(state__in=["refused", "dismissed"])
     last = asked.order_by("-pk").first()
     return last is not None and last.action == Block.action
 

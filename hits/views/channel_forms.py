@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from hits.models import ClaimState, Study
-from hits.pipeline.offer import COUNTRY
+from hits.pipeline.offer import COUNTRY, unknown_countries, what_cannot_be_shown
 
 LONGEST_TEXT = 4096
 MOST_PAGES = 100_000
@@ -27,12 +27,24 @@ class CountriesField(forms.CharField):
             raise forms.ValidationError(
                 f"{', '.join(wrong)}: write each country with its two letters, such as US, GB, IN."
             )
+        if unknown := unknown_countries(value):
+            raise forms.ValidationError(f"{', '.join(unknown)}: there is no such country.")
 
     def run_validators(self, value: Any) -> None:
         super().run_validators(" ".join(value))
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
+
+
+def shown_in_a_line(text: str) -> None:
+    if why := what_cannot_be_shown(text):
+        raise forms.ValidationError(why)
+
+
+def shown_in_lines(text: str) -> None:
+    if why := what_cannot_be_shown(text, in_lines=True):
+        raise forms.ValidationError(why)
 
 
 def not_more_than(most: int, pages: int) -> int:
@@ -44,14 +56,22 @@ def not_more_than(most: int, pages: int) -> int:
 
 
 class PublishForm(forms.Form):
-    title = forms.CharField(max_length=128, help_text="What workers see in the list of HITs.")
+    title = forms.CharField(
+        max_length=128,
+        validators=[shown_in_a_line],
+        help_text="What workers see in the list of HITs.",
+    )
     description = forms.CharField(
         max_length=2000,
+        validators=[shown_in_lines],
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="What they will do, how many questions, and about how long it takes.",
     )
     keywords = forms.CharField(
-        max_length=1000, required=False, help_text="By which workers find it, apart by commas."
+        max_length=1000,
+        required=False,
+        validators=[shown_in_a_line],
+        help_text="By which workers find it, apart by commas.",
     )
     reward = forms.DecimalField(
         label="Reward a page, in dollars", min_value=Decimal("0.01"), max_digits=8, decimal_places=2

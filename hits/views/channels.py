@@ -84,7 +84,11 @@ def publish(request: HttpRequest, slug: str, channel: str) -> HttpResponse:
 
 
 def _review(
-    request: HttpRequest, study: Study, context: dict[str, Any], error: str = ""
+    request: HttpRequest,
+    study: Study,
+    context: dict[str, Any],
+    error: str = "",
+    is_silent: bool = False,
 ) -> HttpResponse:
     values = context["form"].cleaned_data
     terms = _terms(values)
@@ -94,6 +98,7 @@ def _review(
         reward=terms.reward,
         pages=values["pages"],
         least_wage=values["least_wage"],
+        is_silent=is_silent,
     )
     context |= {
         "estimate": estimate,
@@ -119,7 +124,8 @@ def _launch(request: HttpRequest, study: Study, context: dict[str, Any]) -> Http
             seen=_number(request.POST.get("seen", "")),
         )
     except PipelineError as refusal:
-        return _review(request, study, context, refusal.message)
+        is_silent = isinstance(refusal, publishing.Silent)
+        return _review(request, study, context, refusal.message, is_silent)
     messages.success(request, f"{_being_made(values['pages'])} at {made.channel}.")
     return redirect("publication", slug=study.slug, pk=made.pk)
 

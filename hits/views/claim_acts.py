@@ -9,6 +9,7 @@ from django import forms
 
 from hits.models import Claim, User
 from hits.pipeline import ledger, pay, people, workers
+from hits.pipeline.errors import Refused
 from hits.views.channel_forms import BlockForm, BonusForm, ExcludeForm, MessageForm
 
 Values = dict[str, Any]
@@ -64,9 +65,14 @@ def _confirm_bonus(claim: Claim, values: Values) -> Confirmation:
 
 
 def _pay_bonus(claim: Claim, values: Values, by: User, key: UUID) -> str:
-    pay.bonus(claim=claim, amount=values["amount"], reason=values["reason"], by=by)
+    intent = pay.bonus(claim=claim, by=by, key=key, **values)
+    bonus = f"The bonus of ${values['amount']:,.2f}"
+    if intent.state in ledger.SUCCEEDED:
+        return f"{bonus} was paid before; nothing more is paid."
+    if intent.settled_at is not None:
+        raise Refused(f"{bonus} was refused: {intent.message} Try it again from the ledger.")
     waits = "" if claim.theirs else " It is paid once the marketplace has confirmed the work."
-    return f"The bonus of ${values['amount']:,.2f} is written down.{waits}"
+    return f"{bonus} is written down.{waits}"
 
 
 BONUS = Act(

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Claim, ClaimState, Intent, Publication
-from hits.pipeline import follow, pay, workers
+from hits.pipeline import calls, follow, pay, workers
 from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.people import excluded_because
@@ -24,6 +24,7 @@ from hits.views.claim_acts import ACTS, Confirmation, Values, acts_on
 from hits.views.research import study_context
 
 ROWS_A_PAGE = 50
+UNDELIVERED = "undelivered"
 Row = TypeVar("Row", bound=Model)
 
 
@@ -50,9 +51,11 @@ def claims(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def ledger(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     publication = publication_of(request, slug, pk)
     state = request.GET.get("state", "")
-    state = state if state in Intent.State.values else ""
-    found = publication.intents.select_related("claim__account")
-    if state:
+    state = state if state in {*Intent.State.values, UNDELIVERED} else ""
+    found = Intent.objects.filter(publication=publication).select_related("claim__account")
+    if state == UNDELIVERED:
+        found = found.undelivered()
+    elif state:
         found = found.filter(state=state)
     shown, older = _page(request, found)
     context = study_context(request, publication.study, "channels") | {
@@ -60,9 +63,38 @@ def ledger(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "intents": shown,
         "older": older,
         "state": state,
-        "states": Intent.State.choices,
+        "states": [*Intent.State.choices, (UNDELIVERED, "not delivered")],
     }
     return render(request, "research/ledger.html", context)
+
+
+@login_required
+@require_POST
+def repeat_call(request: HttpRequest, slug: str, pk: int, call: int) -> HttpResponse:
+    publication = publication_of(request, slug, pk)
+    intent = get_object_or_404(publication.intents, pk=call)
+    was_refused = intent.state == Intent.State.REFUSED
+    try:
+        calls.repeat(intent=intent, by=user_of(request))
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        done = "The call is made again" if was_refused else "The message is sent again"
+        messages.success(request, f"{done}; this page will tell how it ended.")
+    return redirect("publication_ledger", slug=slug, pk=pk)
+
+
+@login_required
+@require_POST
+def dismiss_call(request: HttpRequest, slug: str, pk: int, call: int) -> HttpResponse:
+    publication = publication_of(request, slug, pk)
+    try:
+        calls.dismiss(intent=get_object_or_404(publication.intents, pk=call))
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, "The call is left as it is.")
+    return redirect("publication_ledger", slug=slug, pk=pk)
 
 
 def _page(request: HttpRequest, rows: QuerySet[Row]) -> tuple[list[Row], int | None]:
@@ -90,6 +122,7 @@ def claim(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = _claim_of(request, slug, pk)
     publication, study = found.hit.publication, found.hit.publication.study
     this = follow.claims_of(publication).filter(pk=pk)
+    compensation = Publication.objects.filter(compensates=found).first()
     context = study_context(request, study, "channels") | {
         "publication": publication,
         "claim": found,
@@ -97,8 +130,11 @@ def claim(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "excluded": excluded_because(study, found.account),
         "may_pay": follow.to_pay(this).exists(),
         "may_compensate": follow.to_compensate(this).exists(),
-        "compensation": Publication.objects.filter(compensates=found).first(),
+        "compensation": compensation,
         "compensation_taken": Claim.objects.filter(hit__publication__compensates=found).exists(),
+        "untold": Intent.objects.filter(publication=compensation).undelivered().first()
+        if compensation
+        else None,
         "acts": [(act, act.form(auto_id=f"{act.name}_%s")) for act in acts_on(found)],
         "intents": found.intents.select_related("claim__account").order_by("-pk")[:ROWS_A_PAGE],
     }

@@ -4,6 +4,7 @@ from hits.views import channels, claims, corpora, releases, research, study_peop
 
 STUDY = "research/studies/<slug:slug>/"
 PUBLICATION = f"{STUDY}publications/<int:pk>/"
+CALL = f"{PUBLICATION}ledger/<int:call>/"
 CLAIM = f"{STUDY}claims/<int:pk>/"
 CORPUS = "research/corpora/<slug:slug>/"
 
@@ -26,6 +27,8 @@ urlpatterns = [
     path(f"{PUBLICATION}resume/", channels.resume, name="publication_resume"),
     path(f"{PUBLICATION}claims/", claims.claims, name="publication_claims"),
     path(f"{PUBLICATION}ledger/", claims.ledger, name="publication_ledger"),
+    path(f"{CALL}repeat/", claims.repeat_call, name="call_repeat"),
+    path(f"{CALL}dismiss/", claims.dismiss_call, name="call_dismiss"),
     path(f"{PUBLICATION}write/", claims.write, name="publication_write"),
     path(CLAIM, claims.claim, name="claim"),
     path(f"{CLAIM}pay/", claims.pay_stranded, name="claim_pay"),

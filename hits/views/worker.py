@@ -284,6 +284,7 @@ def _hand_over(visit: Visit, entry: Entry, found: Claim) -> HttpResponse:
         "form": visit.channel.finish(ref=found.ref, receipt=receipt),
         "claim": found,
         "receipt": receipt,
+        "is_late": claims.came_too_late(found),
         "token": visit.pass_for(entry),
         "note_url": visit.url("hit_handed_over"),
     }

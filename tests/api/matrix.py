@@ -70,6 +70,8 @@ api/publications/<int:pk>/resume/                      POST   401  404  404  404
 api/publications/<int:pk>/notify/                      POST   401  404  404  404  404  200  200
 api/publications/<int:pk>/claims/                      GET    401  404  404  404  404  200  200
 api/publications/<int:pk>/ledger/                      GET    401  404  404  404  404  200  200
+api/calls/<int:pk>/repeat/                             POST   401  404  404  404  404  200  200
+api/calls/<int:pk>/dismiss/                            POST   401  404  404  404  404  200  200
 api/claims/<int:pk>/                                   GET    401  404  404  404  404  200  200
 api/claims/<int:pk>/bonus/                             POST   401  404  404  404  404  201  201
 api/claims/<int:pk>/pay/                               POST   401  404  404  404  404  200  200
@@ -175,6 +177,8 @@ research/studies/<slug:slug>/publications/<int:pk>/reconcile/ POST   log  404  4
 research/studies/<slug:slug>/publications/<int:pk>/resume/ POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/publications/<int:pk>/claims/ GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/publications/<int:pk>/ledger/ GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/publications/<int:pk>/ledger/<int:call>/repeat/ POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/publications/<int:pk>/ledger/<int:call>/dismiss/ POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/publications/<int:pk>/write/ GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/publications/<int:pk>/write/ POST   log  404  404  404  404  422  422
 research/studies/<slug:slug>/claims/<int:pk>/          GET    log  404  404  404  404  200  200

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.conf import LazySettings
@@ -122,7 +123,9 @@ def test_more_pages_sent_twice_with_what_was_seen_are_published_once(
         ({"approval_days": 31}, "approval_days"),
         ({"approval_rate": 101}, "approval_rate"),
         ({"countries": ["Germany"]}, "countries"),
+        ({"countries": ["ZZ"]}, "countries"),
         ({"title": "x" * 129}, "title"),
+        ({"title": "Pairs\x07"}, "title"),
     ],
 )
 def test_terms_that_make_no_sense_are_refused_by_name(
@@ -172,13 +175,24 @@ def test_deadlines_within_two_days_are_counted(study: Study, api: Client) -> Non
     assert found["near_deadlines"] == 2
 
 
-def test_a_bonus_asked_for_twice_is_one(study: Study, api: Client) -> None:
+def test_a_bonus_asked_for_twice_with_one_key_is_one(study: Study, api: Client) -> None:
     claim = making.claim(making.publication(study))
     address = f"/api/claims/{claim.pk}/bonus/"
-    first = post(api, address, amount="1.00", reason="Great care.").json()
-    second = post(api, address, amount="1.00", reason="Great care.").json()
+    sent = {"amount": "1.00", "reason": "Great care."}
+    key = str(uuid4())
+    first = post(api, address, **sent, key=key).json()
+    second = post(api, address, **sent, key=key).json()
     assert first == second
+    assert post(api, address, **sent).json()["id"] != first["id"]
     assert (first["action"], first["amount"]) == ("bonus", "1.20")
+
+
+def test_a_refused_call_is_tried_again_or_dismissed_once(study: Study, api: Client) -> None:
+    publication = making.publication(study)
+    for act, state in (("repeat", "meant"), ("dismiss", "dismissed")):
+        refused = making.settled(publication, "bonus", state="refused", message="No money left.")
+        assert post(api, f"/api/calls/{refused.pk}/{act}/").json()["state"] == state
+        assert post(api, f"/api/calls/{refused.pk}/{act}/").status_code == 409
 
 
 def test_stranded_work_is_paid_or_compensated(study: Study, api: Client) -> None:

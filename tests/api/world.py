@@ -73,6 +73,7 @@ class World:
     proposals: list[int]
     hit: Hit
     publication: Publication
+    refused_call: Intent
     claim: Claim
     stranded_there: Claim
     stranded_here: Claim
@@ -159,6 +160,7 @@ def _published(study: Study) -> dict[str, Any]:
     making.hit(publication, "meant")
     return {
         "publication": publication,
+        "refused_call": making.settled(publication, "bonus", state="refused"),
         "claim": making.claim(publication, ClaimState.CONFIRMED),
         "stranded_there": making.claim(publication, ClaimState.NO_ANSWERS),
         "stranded_here": making.claim(publication, ClaimState.NOT_HANDED_OVER),

@@ -1,5 +1,6 @@
 from datetime import timedelta
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
 from django.conf import LazySettings
@@ -7,9 +8,12 @@ from django.utils import timezone
 
 from hits.marketplace.models import Assignment as TheirAssignment
 from hits.marketplace.models import Bonus as TheirBonus
-from hits.marketplace.models import Message, Requester
+from hits.marketplace.models import Fault, Message, Requester
 from hits.models import Account, Claim, Intent, Publication
+from hits.pipeline import calls
+from hits.pipeline.calls import tell_of_compensations
 from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.follow import following
 from hits.pipeline.ledger import settle_due
 from hits.pipeline.pay import (
     bonus,
@@ -141,8 +145,10 @@ def test_a_bonus_waits_for_confirmation_and_is_paid_once(publication: Publicatio
     hit = selling.live_hit(publication)
     theirs = selling.accept(hit)
     claim = selling.claim(hit, theirs)
-    first = bonus(claim=claim, amount=Decimal("0.50"), reason="Thank you.", by=by)
-    assert bonus(claim=claim, amount=Decimal("0.5"), reason=" Thank you. ", by=by) == first
+    key = uuid4()
+    first = bonus(claim=claim, amount=Decimal("0.50"), reason="Thank you.", by=by, key=key)
+    again = bonus(claim=claim, amount=Decimal("0.5"), reason=" Thank you. ", by=by, key=key)
+    assert again == first
     settle_due()
     assert not TheirBonus.objects.exists()
     selling.hand_over(theirs)
@@ -153,6 +159,57 @@ def test_a_bonus_waits_for_confirmation_and_is_paid_once(publication: Publicatio
     other = bonus(claim=claim, amount=Decimal("0.50"), reason="For the next page.", by=by)
     assert other != first
     assert first.amount == Decimal("0.60")
+
+
+def test_a_key_is_for_one_bonus_only(claim: Claim) -> None:
+    by, key = claim.hit.publication.created_by, uuid4()
+    bonus(claim=claim, amount=Decimal("0.50"), reason="Thank you.", by=by, key=key)
+    with pytest.raises(Refused, match="another amount"):
+        bonus(claim=claim, amount=Decimal("0.60"), reason="Thank you.", by=by, key=key)
+
+
+def test_two_like_bonuses_are_both_paid_though_the_marketplace_answers_none(
+    claim: Claim,
+) -> None:
+    by = claim.hit.publication.created_by
+    for _ in range(2):
+        bonus(claim=claim, amount=Decimal("0.50"), reason="Thank you.", by=by)
+    # Its tokens are forgotten, and it does what it is asked without an answer.
+    Intent.objects.update(meant_at=timezone.now() - timedelta(days=2))
+    Fault.objects.create(kind="fail_after", operation="SendBonus", share=1)
+    for _ in range(6):
+        Intent.objects.update(next_try_at=timezone.now())
+        settle_due()
+    assert TheirBonus.objects.count() == 2
+    assert not Intent.objects.filter(settled_at=None).exists()
+
+
+def test_a_bonus_refused_for_want_of_money_is_paid_when_it_is_tried_again(
+    claim: Claim,
+) -> None:
+    by = claim.hit.publication.created_by
+    asked = bonus(claim=claim, amount=Decimal(2000), reason="Thank you.", by=by)
+    settle_due()
+    asked.refresh_from_db()
+    assert asked.state == "refused"
+    Requester.objects.update(balance=Decimal(5000))
+    assert calls.repeat(intent=asked, by=by).state == "meant"
+    settle_due()
+    asked.refresh_from_db()
+    assert (asked.state, TheirBonus.objects.get().amount) == ("done", Decimal(2000))
+    with pytest.raises(Closed):
+        calls.repeat(intent=asked, by=by)
+
+
+def test_a_refused_call_that_was_dismissed_is_not_made(claim: Claim) -> None:
+    by = claim.hit.publication.created_by
+    asked = bonus(claim=claim, amount=Decimal(2000), reason="Thank you.", by=by)
+    settle_due()
+    calls.dismiss(intent=asked)
+    Requester.objects.update(balance=Decimal(5000))
+    settle_due()
+    asked.refresh_from_db()
+    assert (asked.state, TheirBonus.objects.exists()) == ("dismissed", False)
 
 
 def test_a_bonus_of_nothing_is_refused(claim: Claim) -> None:
@@ -194,6 +251,31 @@ def test_a_compensation_is_approved_as_soon_as_it_is_confirmed(publication: Publ
     settle_payments()
     settle_due()
     assert Claim.objects.get(hit__publication=made).theirs == "approved"
+
+
+def test_a_worker_who_could_not_be_told_of_a_compensation_is_once_other_work_was_approved(
+    publication: Publication,
+) -> None:
+    by = publication.created_by
+    hit = selling.live_hit(publication)
+    theirs = selling.accept(hit)
+    selling.answer(selling.claim(hit, theirs))
+    made = compensate(claim=Claim.objects.get(), by=by)
+    selling.run_jobs()
+    settle_due()
+    untold = made.intents.get(action="notify")
+    assert list(untold.failures) == [theirs.worker.worker_id]
+    assert following(made).undelivered == 1
+    assert tell_of_compensations() == 0
+    other = selling.do_page(selling.live_hit(publication), theirs.worker)
+    reconcile(publication)
+    decision(Claim.objects.get(pk=other.pk), "approved")
+    settle_payments()
+    settle_due()
+    assert (tell_of_compensations(), tell_of_compensations()) == (1, 0)
+    settle_due()
+    assert Message.objects.get().subject == untold.request["Subject"]
+    assert following(made).undelivered == 0
 
 
 def test_work_about_to_be_approved_by_itself_is_found(claim: Claim) -> None:

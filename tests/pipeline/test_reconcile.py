@@ -8,6 +8,7 @@ from hits.marketplace.models import Fault
 from hits.models import Account, Assignment, Claim, Decision, Hit, Job, Publication, Slot
 from hits.pipeline.check import check_submitted
 from hits.pipeline.errors import Closed
+from hits.pipeline.follow import claims_of, to_compensate
 from hits.pipeline.people import give_consent
 from hits.pipeline.reconcile import NOT_CONFIRMED, ask_to_reconcile, due, reconcile, reconcile_due
 from hits.pipeline.review import decide, queue
@@ -136,6 +137,19 @@ def test_a_page_handed_over_in_the_last_moment_is_waited_for(publication: Public
     reconcile(publication)
     page = Assignment.objects.get(claim=claim)
     assert page.use == "pending"
+
+
+def test_late_work_is_stranded_although_its_hit_is_live(publication: Publication) -> None:
+    hit = selling.live_hit(publication)
+    claim = selling.claim(hit, selling.accept(hit))
+    selling.answer(claim)
+    hour = timedelta(hours=1)
+    Claim.objects.update(opened_at=timezone.now() - hour)
+    assert reconcile(publication)["freed"] == 0
+    Claim.objects.update(opened_at=timezone.now() - hour - timedelta(minutes=6))
+    assert reconcile(publication)["freed"] == 1
+    hit.refresh_from_db()
+    assert (hit.state, to_compensate(claims_of(publication)).get()) == ("live", claim)
 
 
 def test_a_page_that_is_confirmed_after_all_counts_again(publication: Publication) -> None:

@@ -1,5 +1,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import is_dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -9,10 +10,13 @@ import pytest
 from django.conf import LazySettings
 from django.core.cache import cache
 from django.db import connection
+from django.template import VariableDoesNotExist
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from hits.channels.contract import NoAnswer
+from hits.channels.mturk import MTurk
 from hits.models import (
     Account,
     Assignment,
@@ -179,7 +183,10 @@ def test_pay_under_the_least_wage_is_warned_about(study: Study, desk: Client) ->
         ({"pages": "none"}, "pages", "whole number"),
         ({"countries": "US, Germany"}, "countries", "GERMANY: write each country"),
         ({"approval_rate": "101"}, "approval_rate", "less than or equal to 100"),
+        ({"countries": "US, ZZ"}, "countries", "ZZ: there is no such country"),
         ({"title": ""}, "title", "required"),
+        ({"title": "Pairs\x07of"}, "title", "Character 6 is a control character (U+0007)"),
+        ({"description": "Pairs\x1b of"}, "description", "Character 6 is a control character"),
     ],
 )
 def test_what_is_wrong_is_told_beside_its_field_and_nothing_is_lost(
@@ -220,6 +227,97 @@ def test_stranded_work_is_seen_to_with_one_click_each(
     assert (found.no_answers, found.not_handed_over) == ([], [])
     assert there.intents.get().action == "approve"
     assert here.compensation.hits.count() == 1
+
+
+def test_more_stranded_workers_than_fit_are_a_link_away(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    page = address(study, f"publications/{publication.pk}/")
+    for state in (ClaimState.NO_ANSWERS, ClaimState.NOT_HANDED_OVER):
+        link = f'{page}claims/?state={state.value}">All of them'
+        for _ in range(10):
+            making.claim(publication, state)
+        assert link not in text_of(desk.get(page))
+        making.claim(publication, state)
+        assert link in text_of(desk.get(page))
+
+
+def test_templates_ask_for_nothing_that_is_not_there(
+    study: Study, publication: Publication, desk: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = [making.claim(publication, state) for state in ClaimState]
+    making.publication(study, compensates=made[4], hits=1)
+    making.settled(publication, "bonus", state="refused", message="No money left.")
+    caplog.set_level("DEBUG", logger="django.template")
+    pages = [f"publications/{publication.pk}/{rest}" for rest in ("", "claims/", "ledger/")]
+    for rest in ["", "channels/", *pages, *(f"claims/{claim.pk}/" for claim in made)]:
+        assert desk.get(address(study, rest)).status_code == 200
+    missing = [record.exc_info[1] for record in caplog.records if record.exc_info]
+    assert [
+        str(each)
+        for each in missing
+        if isinstance(each, VariableDoesNotExist) and is_dataclass(each.params[1])
+    ] == []
+
+
+def test_a_compensation_names_itself_once_and_needs_nothing_while_it_is_being_paid(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    stranded = making.claim(publication, ClaimState.NOT_HANDED_OVER)
+    made = making.publication(study, compensates=stranded)
+    Publication.objects.filter(pk=made.pk).update(terms=made.terms | {"title": "Compensation: X"})
+    making.claim(made, ClaimState.NO_ANSWERS)
+    text = text_of(desk.get(address(study, "channels/")))
+    assert ("Compensation: X" in text, "Compensation: Compensation" in text) == (True, False)
+    assert "needs attention" not in text
+    page = text_of(desk.get(address(study, f"publications/{made.pk}/")))
+    assert "Compensation: Compensation" not in page
+    assert "no answers came here. Their work" not in page
+
+
+def test_what_a_study_cost_is_summed_by_channel(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    a_page_of(study, seconds=6 * 60)
+    Assignment.objects.update(payment="approved")
+    Publication.objects.filter(pk=publication.pk).update(reward="1.00")
+    for state in (ClaimState.PAID, ClaimState.CONFIRMED, ClaimState.NO_ANSWERS):
+        claim = making.claim(publication, state)
+    making.settled(publication, "bonus", claim=claim, amount="0.60")
+    making.settled(publication, "bonus", claim=claim, amount="5.00", state="refused")
+    stranded = making.claim(publication, ClaimState.NOT_HANDED_OVER)
+    making.claim(making.publication(study, compensates=stranded), ClaimState.PAID)
+    found = desk.get(address(study, "")).context["overview"]
+    house, local = found.spent
+    assert (house.channel, house.total, house.owed) == ("in_house", Decimal("0.65"), 0)
+    assert round(house.pace.hourly, 2) == Decimal("6.50")
+    assert (local.rewards, local.fees) == (Decimal("1.00"), Decimal("0.20"))
+    assert (local.bonuses, local.compensations) == (Decimal("0.60"), Decimal("0.78"))
+    assert (local.owed, local.pace) == (Decimal("2.40"), None)
+    assert found.cost == Decimal("3.23")
+
+
+def test_one_page_is_not_spoken_of_as_many(study: Study, desk: Client, market_with: Market) -> None:
+    a_page_of(study, seconds=6 * 60)
+    assert "last 1 page" not in text_of(desk.get(address(study, "")))
+    with market_with("0.10"):
+        text = text_of(publish(desk, study, pages="1", step="launch", seen="0"))
+    assert "1 page costs $0.78 with the fee" in text
+
+
+def test_a_silent_marketplace_is_asked_once(
+    study: Study, desk: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def balance_of(channel: MTurk) -> Decimal:
+        asked.append(channel.name)
+        raise NoAnswer("no connection")
+
+    monkeypatch.setattr(MTurk, "balance", balance_of)
+    found = publish(desk, study, step="launch", seen="0")
+    assert (found.status_code, asked) == (422, ["local"])
+    assert "Local does not answer at the moment" in text_of(found)
 
 
 def test_a_claim_that_may_be_invented_is_marked(
@@ -385,6 +483,58 @@ def test_a_bonus_is_named_with_its_cost_before_it_is_paid(
     assert not claim.intents.exists()
     acted(desk, study, claim, "bonus", amount="1.00", reason="Great care.")
     assert (claim.intents.get().action, claim.intents.get().amount) == ("bonus", Decimal("1.20"))
+
+
+def test_a_bonus_that_was_refused_is_said_to_be_so_and_can_be_tried_again(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    claim = making.claim(publication)
+    page = address(study, f"claims/{claim.pk}/bonus/")
+    sent = {"amount": "1.00", "reason": "Great care.", "sure": str(uuid4())}
+    desk.post(page, sent)
+    claim.intents.update(state="refused", settled_at=timezone.now(), message="No money left.")
+    assert "was refused: No money left." in text_of(desk.post(page, sent))
+    desk.post(page, {**sent, "sure": str(uuid4())})
+    assert sorted(claim.intents.values_list("state", flat=True)) == ["meant", "refused"]
+    claim.intents.filter(state="meant").update(state="done", settled_at=timezone.now())
+    ledger = address(study, f"publications/{publication.pk}/ledger/")
+    assert "Try again" in text_of(desk.get(ledger))
+    refused = claim.intents.get(state="refused")
+    desk.post(f"{ledger}{refused.pk}/repeat/")
+    refused.refresh_from_db()
+    assert refused.state == "meant"
+    assert Job.objects.filter(kind="settle").exists()
+
+
+def test_a_refused_call_that_is_dismissed_needs_no_attention(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    refused = making.settled(publication, "bonus", state="refused", message="No money left.")
+    page = address(study, f"publications/{publication.pk}/")
+    desk.post(f"{page}ledger/{refused.pk}/dismiss/")
+    assert "refused 1 call" not in text_of(desk.get(page))
+    assert "Try again" not in text_of(desk.get(f"{page}ledger/"))
+
+
+def test_a_message_that_was_not_delivered_is_seen_and_can_be_sent_again(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    claim = making.claim(publication, ClaimState.NOT_HANDED_OVER)
+    made = making.publication(study, compensates=claim)
+    sent = {"Subject": "A HIT", "MessageText": "For you.", "WorkerIds": ["A1", "A2"]}
+    failed = {"failures": {"A2": "No work of theirs was reviewed"}}
+    making.settled(made, "notify", request=sent, answer=failed)
+    making.settled(made, "notify", request=sent, answer={"failures": {}})
+    page = address(study, f"publications/{made.pk}/")
+    assert "Local did not deliver 1 message." in text_of(desk.get(page))
+    assert "A marketplace did not deliver 1 message." in text_of(desk.get(address(study, "")))
+    ledger = desk.get(f"{page}ledger/?state=undelivered")
+    assert "Not delivered to A2 (No work of theirs was reviewed)" in text_of(ledger)
+    on_claim = text_of(desk.get(address(study, f"claims/{claim.pk}/")))
+    assert "did not deliver the message that tells the worker of it" in on_claim
+    desk.post(f"{page}ledger/{ledger.context['intents'][0].pk}/repeat/")
+    assert made.intents.latest("pk").request["WorkerIds"] == ["A2"]
+    assert "did not deliver" not in text_of(desk.get(page))
 
 
 def test_a_bonus_without_a_reason_is_refused_beside_the_field(

@@ -112,7 +112,7 @@ def test_progress_cost_and_people_are_those_of_the_study(study: Study) -> None:
     assert found.progress.wanted == found.progress.units
     assert found.progress.open == found.progress.units - 12
     assert (found.pages.submitted, found.pages.used, found.pages.out) == (2, 1, 1)
-    assert (str(found.pages.paid), str(found.pages.owed)) == ("0.65", "0.65")
+    assert (str(found.cost), str(found.owed)) == ("0.65", "0.65")
     assert (found.people, found.pages.golds_passed, found.pages.golds_shown) == (2, 3, 4)
 
 

@@ -194,6 +194,15 @@ class TestSubmitting:
         assert "The marketplace has your work." in text(shown)
         assert "<form" not in shown.content.decode()
 
+    def test_after_the_marketplaces_time_it_says_what_happens_next(self, worker: Worker) -> None:
+        worker.accept().do()
+        Claim.objects.update(opened_at=timezone.now() - timedelta(days=2))
+        shown = worker.open()
+        assert "Your answers are stored." in text(shown)
+        assert "can pay you for them by a HIT that is for you alone" in text(shown)
+        assert "data-at-once" not in shown.content.decode()
+        assert not re.search(r"\breturn", text(shown), re.IGNORECASE)
+
     def test_no_page_asks_anybody_to_return_their_work(self, worker: Worker) -> None:
         pages = [worker.preview(), worker.open(), worker.accept().open()]
         worker.do()

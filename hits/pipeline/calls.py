@@ -1,0 +1,101 @@
+"""Calls: what a person does about a call that was refused, or a message that did not arrive."""
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from hits.channels.contract import Approve, Bonus, Notify
+from hits.models import Claim, Intent, User
+from hits.pipeline import jobs, ledger
+from hits.pipeline.errors import Closed
+from hits.pipeline.publish import QUEUE
+
+SETTLED = "This call needs nothing: it was neither refused nor left undelivered."
+
+
+@transaction.atomic
+def repeat(*, intent: Intent, by: User | None) -> Intent:
+    """Make a refused call again, or send a message again to those whom it did not reach."""
+    locked = _locked(intent)
+    if locked.action == Notify.action and locked.state != Intent.State.REFUSED:
+        locked = _sent_again(locked, by)
+    else:
+        _refuse_beside_a_twin(locked)
+        ledger.try_again(Intent.objects.filter(pk=locked.pk))
+        locked.refresh_from_db()
+    jobs.ask_once(kind="settle", arguments={}, queue=QUEUE)
+    return locked
+
+
+@transaction.atomic
+def dismiss(*, intent: Intent) -> Intent:
+    """Leave it as it is; it asks for attention no longer."""
+    locked = _locked(intent)
+    locked.state = Intent.State.DISMISSED
+    locked.save(update_fields=["state"])
+    return locked
+
+
+def _locked(intent: Intent) -> Intent:
+    locked = Intent.objects.select_for_update(of=("self",)).get(pk=intent.pk)
+    if not locked.may_be_repeated:
+        raise Closed(SETTLED)
+    return locked
+
+
+def _refuse_beside_a_twin(intent: Intent) -> None:
+    """Of two like bonuses on their way at once nobody could tell which was paid."""
+    if intent.action != Bonus.action:
+        return
+    twins = Intent.objects.filter(
+        channel=intent.channel, action=intent.action, claim=intent.claim_id, request=intent.request
+    )
+    if twins.filter(settled_at=None).exists():
+        raise Closed("Another bonus that is just the same is on its way. Wait until it is paid.")
+
+
+def _sent_again(intent: Intent, by: User | None) -> Intent:
+    order = Notify(
+        workers=tuple(intent.failures),
+        subject=intent.request["Subject"],
+        text=intent.request["MessageText"],
+    )
+    again = ledger.intend(
+        channel=intent.channel,
+        order=order,
+        token=f"notify-again-{intent.pk}",
+        publication=intent.publication,
+        hit=intent.hit,
+        by=by,
+    )
+    intent.state = Intent.State.DISMISSED
+    intent.message = "Sent again."
+    intent.save(update_fields=["state", "message"])
+    return again
+
+
+def tell_of_compensations() -> int:
+    """A marketplace may write only to those whose work we reviewed. Where a worker could not be
+    told of a compensation, they are as soon as other work of theirs was approved."""
+    taken = Claim.objects.filter(hit=OuterRef("hit")).exclude(theirs="")
+    untold = Intent.objects.undelivered().filter(
+        ~Exists(taken), publication__compensates__isnull=False
+    )
+    found = [each for each in untold.select_related("publication__compensates") if _may_now(each)]
+    for intent in found:
+        repeat(intent=intent, by=None)
+    return len(found)
+
+
+def _may_now(intent: Intent) -> bool:
+    assert intent.publication is not None
+    assert intent.publication.compensates is not None
+    approvals = Intent.objects.filter(
+        claim=OuterRef("pk"), action=Approve.action, settled_at__gt=intent.settled_at
+    )
+    by_itself = Q(auto_approval_at__gt=intent.settled_at, auto_approval_at__lte=timezone.now())
+    return Claim.objects.filter(
+        by_itself | Exists(approvals),
+        account=intent.publication.compensates.account_id,
+        theirs=Claim.Theirs.APPROVED,
+    ).exists()
