@@ -157,3 +157,17 @@ def test_studies_of_different_corpora_are_refused_before_a_job_is_asked_for() ->
     assert (response.status_code, response.json()["error"]) == (400, "refused")
     assert "different corpora" in response.json()["message"]
     assert Job.objects.count() == before
+
+
+def test_answers_older_than_the_saved_ones_are_refused() -> None:
+    world = worlds.make()
+    own = f"/api/assignments/{world.open_page.key}/"
+    client = world.api_client("rater")
+    revision = client.get(own).json()["revision"]
+    saved = {"revision": revision, "answers": {"1": {"choice": "no"}}}
+    newer = client.put(own + "draft/", saved, content_type="application/json").json()["revision"]
+    sent = {"answers": worlds.answers_as_json(world.open_page), "revision": revision}
+    response = _post(world, "rater", own + "submit/", sent)
+    assert (response.status_code, response.json()["error"]) == (409, "stale")
+    response = _post(world, "rater", own + "submit/", sent | {"revision": newer})
+    assert response.status_code == 200
