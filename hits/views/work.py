@@ -4,7 +4,6 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -18,6 +17,7 @@ from hits.pipeline.errors import Closed, Incomplete, Stale
 from hits.pipeline.show import page_of
 from hits.pipeline.statements import Joined
 from hits.records import Fields, Page, Saved
+from hits.views.access import login_required
 from hits.views.answering import (
     answer_to_save,
     answer_to_submit,
