@@ -39,6 +39,7 @@ MIDDLEWARE = [
     "hits.marketplace.middleware.OwnHost",
     "hits.views.middleware.worker_pages",
     "hits.views.middleware.content_security",
+    "hits.views.middleware.no_nul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -46,6 +47,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "hits.views.middleware.readable_refusals",
 ]
 
 ROOT_URLCONF = "annotation_app.urls"
@@ -83,6 +85,7 @@ REDIS_URL = env.text("REDIS_URL")
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL},
 }
+CSRF_FAILURE_VIEW = "hits.views.failures.csrf_failure"
 SESSION_ENGINE = "hits.views.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
 SESSION_COOKIE_AGE = 14 * 24 * 3600

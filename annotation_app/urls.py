@@ -18,3 +18,5 @@ urlpatterns = [
     path("", include("hits.views.urls_review")),
     path("", include("hits.views.urls_research")),
 ]
+
+handler400 = "hits.views.failures.bad_request"

@@ -97,4 +97,5 @@ class Worker:
 
     def do(self) -> Any:
         """Answer the page well, and submit it here."""
-        return self.fetch("submit", **making.truthful(self.page))
+        page = self.page
+        return self.fetch("submit", revision=page.draft_revision, **making.truthful(page))

@@ -19,8 +19,8 @@ from hits.pipeline import people
 
 
 class LogInSerializer(serializers.Serializer[Any]):
-    username = serializers.CharField(help_text="The email address.")
-    password = serializers.CharField(trim_whitespace=False)
+    username = serializers.CharField(max_length=254, help_text="The email address.")
+    password = serializers.CharField(max_length=1000, trim_whitespace=False)
 
 
 class MembershipSerializer(serializers.ModelSerializer[Membership]):

@@ -17,7 +17,7 @@ from hits.api.jobs import JobSerializer
 from hits.api.lists import Listing
 from hits.models import Release, ReleaseFile, Role
 from hits.pipeline import jobs, visible
-from hits.pipeline.release import path_of
+from hits.pipeline.release import check, path_of
 
 
 class FileSerializer(serializers.ModelSerializer[ReleaseFile]):
@@ -83,6 +83,7 @@ class StudyReleases(mixins.ListModelMixin, Listing):
         slugs = {slug, *sent.validated_data["with_studies"]}
         studies = [study_of(request, each, Role.RESEARCHER) for each in sorted(slugs)]
         user = user_of(request)
+        check(studies=studies, name=sent.validated_data["name"], by=user)
         job = jobs.ask(
             kind="release",
             arguments={

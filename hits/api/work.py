@@ -164,7 +164,8 @@ class AssignmentSubmit(APIView):
         operation_id="assignments_submit", request=SubmissionSerializer, responses=ReceiptSerializer
     )
     def post(self, request: Request, key: UUID) -> Response:
-        """Submit the answers; sent again it gives the same receipt."""
+        """Submit the answers; sent again it gives the same receipt. Answers that differ from
+        newer ones, saved since the revision that is named, are refused."""
         sent = SubmissionSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         receipt = submit(
@@ -174,6 +175,7 @@ class AssignmentSubmit(APIView):
                 **sent.validated_data["answers"],
                 "device": [sent.validated_data.get("device", "")],
             },
+            revision=sent.validated_data["revision"],
         )
         return Response(ReceiptSerializer(receipt).data)
 

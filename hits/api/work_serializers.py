@@ -17,6 +17,12 @@ class DraftSerializer(serializers.Serializer[Any]):
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
+    revision = serializers.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        default=0,
+        help_text="Of the newest saved answers that these go on from.",
+    )
     answers = AnswersField()
     device = serializers.ChoiceField(sorted(DEVICES), required=False)
 

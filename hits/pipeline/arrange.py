@@ -16,7 +16,17 @@ from hits.pipeline.errors import Closed, Refused
 UPLOADS = (".jsonl", ".json", ".csv", ".zip")
 
 
+# Where the form for another one is.
+RESERVED = frozenset({"new"})
+
+
+def refuse_reserved(slug: str) -> None:
+    if slug.lower() in RESERVED:
+        raise Refused(f"{slug!r} cannot be a short name: another page has this address.")
+
+
 def create_corpus(*, slug: str, name: str, licence: str, by: User) -> Corpus:
+    refuse_reserved(slug)
     return Corpus.objects.create(slug=slug, name=name, licence=licence, owner=by)
 
 

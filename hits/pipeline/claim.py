@@ -163,13 +163,15 @@ def save(*, claim: Claim, fields: Fields, revision: int) -> Saved:
     return saved
 
 
-def hand_in(*, claim: Claim, fields: Fields) -> Receipt:
+def hand_in(*, claim: Claim, fields: Fields, revision: int = 0) -> Receipt:
     """Store the answers here. Those to a specimen, which has no slots, stay in its draft."""
     page = _page_of(claim)
     if not page.slots.exists():
         with suppress(Stale, Closed):
             save(claim=claim, fields=fields, revision=page.draft_revision)
-    receipt = submit.submit(assignment_key=page.key, account=claim.account, fields=fields)
+    receipt = submit.submit(
+        assignment_key=page.key, account=claim.account, fields=fields, revision=revision
+    )
     note_seen(claim)
     return receipt
 

@@ -25,6 +25,7 @@ from hits.models import (
     Unit,
     User,
 )
+from hits.pipeline.arrange import refuse_reserved
 from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused
@@ -66,6 +67,7 @@ def create_study(
     expected_minutes: int = 0,
     seed: int = 0,
 ) -> Study:
+    refuse_reserved(slug)
     study = Study.objects.create(
         slug=slug, name=name, corpus=corpus, protocol=protocol_slug, seed=seed
     )

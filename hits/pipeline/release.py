@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,13 +15,14 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Max, Q, QuerySet
 
 from hits.exporters.streams import as_csv
-from hits.models import Assignment, Decision, Release, ReleaseFile, Slot, Study, Unit, User
+from hits.models import Assignment, Decision, Release, ReleaseFile, Role, Slot, Study, Unit, User
 from hits.pipeline.aggregate import DIFFERENT_ANSWERS, OutsideIds, StudySource, in_batches
-from hits.pipeline.errors import Refused
+from hits.pipeline.errors import NotAllowed, Refused
 from hits.protocol import Protocol, protocol
 
 Tell = Callable[[int], None]
 
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,80}")
 _JUDGMENTS = """
     WITH unit AS (
         SELECT u.id, st.slug, u.payload, u.pool, min(us.rank) AS best_rank,
@@ -54,14 +56,27 @@ def path_of(file: ReleaseFile) -> Path:
     return _folder(file.release.name, file.release.number) / file.name
 
 
-def release(
-    *, studies: Sequence[Study], name: str, by: User, tell: Tell = lambda done: None
-) -> Release:
-    """Make the release, or find the one that says the same already."""
+def check(*, studies: Sequence[Study], name: str, by: User) -> None:
+    """Refuse what cannot be released together, under this name or by this person."""
     if not studies:
         raise Refused("Choose at least one study.")
     if len({study.protocol for study in studies}) > 1:
         raise Refused("Studies of different protocols do not fit into one release.")
+    # Ids from outside are unique within a corpus only: two would write over each other.
+    if len({study.corpus_id for study in studies}) > 1:
+        raise Refused("Studies of different corpora do not fit into one release: make one each.")
+    if not _NAME.fullmatch(name):
+        raise Refused("Name the release in up to 80 letters, digits, hyphens and underscores.")
+    theirs = Study.objects.of(by, Role.RESEARCHER).filter(pk__in=[study.pk for study in studies])
+    if theirs.count() < len({study.pk for study in studies}):
+        raise NotAllowed("Only a researcher of a study, or an admin, releases it.")
+
+
+def release(
+    *, studies: Sequence[Study], name: str, by: User, tell: Tell = lambda done: None
+) -> Release:
+    """Make the release, or find the one that says the same already."""
+    check(studies=studies, name=name, by=by)
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")

@@ -30,6 +30,10 @@ WITHDREW = (
     "You withdrew from this study, so this page cannot be submitted. Its answers stay saved: "
     "agree to its information again to submit them."
 )
+NEWER = (
+    "Newer answers were saved from another window, so this is not submitted. "
+    "Load them to go on from there."
+)
 DEVICES = frozenset({"keyboard", "pointer", "touch", "mixed"})
 
 
@@ -41,7 +45,7 @@ _SAVE = """
 """
 # The person is locked first, as by whatever else changes pages of theirs and their counts.
 _LOCK = """
-    SELECT a.id, a.state, a.submitted_at, a.drawn_at, v.settings, s.protocol
+    SELECT a.id, a.state, a.submitted_at, a.drawn_at, a.draft_revision, v.settings, s.protocol
     FROM hits_assignment a
     JOIN hits_person p ON p.id = a.person_id
     JOIN hits_studyversion v ON v.id = a.version_id
@@ -88,6 +92,7 @@ class _LockedPage:
     state: str
     submitted_at: datetime | None
     drawn_at: datetime
+    draft_revision: int
     settings: str
     protocol: str
 
@@ -122,12 +127,15 @@ def save_draft(*, assignment_key: UUID, account: Account, fields: Fields, revisi
     raise Closed(_why_closed(assignment.state))
 
 
-def submit(*, assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
-    """Store the answers, once: a repeated submission gets the same receipt."""
+def submit(*, assignment_key: UUID, account: Account, fields: Fields, revision: int = 0) -> Receipt:
+    """Store the answers, once: a repeated submission gets the same receipt.
+
+    The revision is the newest draft that whoever answers knows of; 0 is none.
+    """
     theirs = Assignment.objects.filter(key=assignment_key, account=account)
     while True:
         try:
-            return _submit(assignment_key, account, fields)
+            return _submit(assignment_key, account, fields, revision)
         except Assignment.DoesNotExist:
             # A page that went over to another person while this waited is found at another look.
             if not theirs.exists():
@@ -135,7 +143,7 @@ def submit(*, assignment_key: UUID, account: Account, fields: Fields) -> Receipt
 
 
 @transaction.atomic
-def _submit(assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
+def _submit(assignment_key: UUID, account: Account, fields: Fields, revision: int) -> Receipt:
     page = _lock(assignment_key, account)
     if page.state == Assignment.State.SUBMITTED:
         assert page.submitted_at is not None
@@ -144,7 +152,10 @@ def _submit(assignment_key: UUID, account: Account, fields: Fields) -> Receipt:
         raise Closed(_why_closed(page.state))
     if page.state == Assignment.State.EXPIRED and not has_consent(page.pk):
         raise Closed(WITHDREW)
-    answered = _parse(page, _storable(fields))
+    storable = _storable(fields)
+    if revision < page.draft_revision and not _says_what_is_saved(page, storable):
+        raise Stale(NEWER)
+    answered = _parse(page, storable)
     now = timezone.now()
     _store(answered)
     _settle_places(page, answered)
@@ -220,6 +231,21 @@ def _storable(fields: Fields) -> Fields:
 def _clean(text: str) -> str:
     """Without what PostgreSQL cannot store: NUL, and halves of surrogate pairs."""
     return text.replace("\0", "").encode(errors="replace").decode()
+
+
+def _says_what_is_saved(page: _LockedPage, fields: Fields) -> bool:
+    saved: Fields = Assignment.objects.values_list("draft", flat=True).get(pk=page.pk)
+    return _said(saved) == _said(fields)
+
+
+def _said(fields: Fields) -> Fields:
+    """What a person said, without the times of the window that it was said in."""
+    said = {
+        name: sorted(value for value in values if value.strip())
+        for name, values in fields.items()
+        if name.startswith("q") and not name.endswith("-ms")
+    }
+    return {name: values for name, values in said.items() if values}
 
 
 def _why_closed(state: str) -> str:

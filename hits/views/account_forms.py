@@ -14,6 +14,7 @@ class LoginForm(AuthenticationForm):
 
     username = UsernameField(
         label="Email",
+        max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
     )
     error_messages = {

@@ -12,6 +12,14 @@ def fields_of(request: HttpRequest) -> Fields:
     return dict(request.POST.lists())
 
 
+def revision_of(request: HttpRequest) -> int:
+    """The newest draft that a submission knows of; one that does not say knows of none."""
+    try:
+        return int(request.POST.get("revision", ""))
+    except ValueError:
+        return 0
+
+
 def wants_json(request: HttpRequest) -> bool:
     return "application/json" in request.headers.get("Accept", "")
 

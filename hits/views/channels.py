@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
@@ -21,7 +20,7 @@ from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.estimate import estimate as estimate_of
 from hits.pipeline.offer import terms_of
-from hits.views.access import study_of_researcher, user_of
+from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.channel_forms import MOST_PAGES, CloseForm, PublishForm, TopUpForm
 from hits.views.claim_acts import Confirmation
 from hits.views.research import recent_jobs, study_context

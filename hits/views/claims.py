@@ -5,7 +5,6 @@ from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -17,7 +16,7 @@ from hits.pipeline import calls, follow, pay, workers
 from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.people import excluded_because
-from hits.views.access import study_of_researcher, user_of
+from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.channel_forms import MessageToManyForm
 from hits.views.channels import publication_of
 from hits.views.claim_acts import ACTS, Confirmation, Values, acts_on

@@ -7,7 +7,6 @@ from typing import Any
 from defusedcsv import csv
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -17,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from hits.models import Corpus
 from hits.pipeline import arrange, jobs, visible
 from hits.pipeline.load import refusals
-from hits.views.access import desks, may_create, user_of
+from hits.views.access import desks, login_required, may_create, user_of
 from hits.views.research import recent_jobs
 from hits.views.research_forms import CorpusForm, ProposeForm, UploadForm
 

@@ -6,12 +6,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from hits.channels import configured
+from hits.views import failures
+from hits.views.failures import WORKER_PAGES
 
 log = structlog.get_logger("requests")
 
 Handler = Callable[[HttpRequest], HttpResponse]
-
-WORKER_PAGES = "/hit/"
 
 
 def content_security_policy(*, form_action: Iterable[str], frame_ancestors: Iterable[str]) -> str:
@@ -75,6 +75,29 @@ def worker_pages(handle: Handler) -> Handler:
         )
         if frames:
             response.headers.pop("X-Frame-Options", None)
+        return response
+
+    return middleware
+
+
+def no_nul(handle: Handler) -> Handler:
+    """No address of ours has a NUL in it, and PostgreSQL can look none up."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+            return failures.bad_request(request)
+        return handle(request)
+
+    return middleware
+
+
+def readable_refusals(handle: Handler) -> Handler:
+    """A form's address that is opened as a page says so, in place of an empty page."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = handle(request)
+        if response.status_code == 405 and not response.streaming and not response.content:
+            return failures.not_by_this_method(request, response.headers["Allow"])
         return response
 
     return middleware

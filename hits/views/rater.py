@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,7 +18,7 @@ from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
 from hits.pipeline.own_work import earned, own_pages, told, with_seconds
 from hits.pipeline.statements import Joined
 from hits.pipeline.terms import Terms, terms_of
-from hits.views.access import desks, user_of
+from hits.views.access import desks, login_required, user_of
 
 PAGES_LISTED = 25
 

@@ -3,7 +3,6 @@
 import json
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
@@ -11,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from hits.models import ReleaseFile, Study
 from hits.pipeline import jobs, visible
 from hits.pipeline.release import path_of
-from hits.views.access import study_of_researcher, user_of
+from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.research import opened_beside, recent_jobs, study_context
 from hits.views.research_forms import ReleaseForm
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from defusedcsv import csv
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,7 +18,14 @@ from hits.pipeline.open import create_study, set_state
 from hits.pipeline.overview import overview_of, waiting_by_study
 from hits.pipeline.publish import on_offer
 from hits.pipeline.tally import results_of
-from hits.views.access import desks, desks_or_404, may_create, study_of_researcher, user_of
+from hits.views.access import (
+    desks,
+    desks_or_404,
+    login_required,
+    may_create,
+    study_of_researcher,
+    user_of,
+)
 from hits.views.research_forms import NewStudyForm
 
 JOBS_SHOWN = 5

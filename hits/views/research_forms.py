@@ -9,7 +9,8 @@ from django.utils.text import slugify
 
 from hits.models import Corpus, Image, Role, Study
 from hits.models.machines import Direction
-from hits.pipeline.arrange import UPLOADS
+from hits.pipeline.arrange import UPLOADS, refuse_reserved
+from hits.pipeline.errors import Refused
 from hits.protocol import registry
 
 DIRECTIONS = [
@@ -32,6 +33,10 @@ def short_name(cleaned: dict[str, Any], what: str) -> str:
     slug: str = cleaned["slug"] or slugify(cleaned.get("name", ""))[:50].strip("-")
     if not slug and cleaned.get("name"):
         raise forms.ValidationError(f"Give the {what} a short name in plain letters and digits.")
+    try:
+        refuse_reserved(slug)
+    except Refused as refusal:
+        raise forms.ValidationError(refusal.message) from None
     return slug
 
 

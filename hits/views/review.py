@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -18,7 +17,14 @@ from hits.pipeline.errors import PipelineError, Stale
 from hits.pipeline.follow import deadlines
 from hits.pipeline.overview import waiting_by_study
 from hits.pipeline.pay import payment_there
-from hits.views.access import REVIEWING, desks, desks_or_404, study_to_review, user_of
+from hits.views.access import (
+    REVIEWING,
+    desks,
+    desks_or_404,
+    login_required,
+    study_to_review,
+    user_of,
+)
 
 LISTED = 50
 UNDO_STEPS = 50

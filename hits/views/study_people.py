@@ -2,7 +2,6 @@
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -10,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from hits.pipeline import arrange
 from hits.pipeline.errors import Refused
-from hits.views.access import study_of_researcher, user_of
+from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.research import study_context
 from hits.views.research_forms import InviteForm
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -12,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from hits.models import StudyVersion
 from hits.pipeline.errors import Refused
 from hits.pipeline.open import change_version
-from hits.views.access import study_of_researcher, user_of
+from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.research import study_context
 from hits.views.version_form import PARTS, PLAIN, VersionForm, labels_of
 

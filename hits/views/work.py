@@ -1,9 +1,9 @@
 """The page of a HIT for somebody who is logged in: shown, saved, submitted, given back."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -13,15 +13,17 @@ from django.views.decorators.http import require_GET, require_POST
 
 from hits.models import Assignment, Study, StudyVersion, User
 from hits.pipeline import people, submit
-from hits.pipeline.errors import Closed, Incomplete
+from hits.pipeline.errors import Closed, Incomplete, Stale
 from hits.pipeline.show import page_of
 from hits.pipeline.statements import Joined
 from hits.records import Fields, Page, Saved
+from hits.views.access import login_required
 from hits.views.answering import (
     answer_to_save,
     answer_to_submit,
     fields_of,
     refuse,
+    revision_of,
     wants_json,
 )
 
@@ -85,16 +87,17 @@ def page_submit(request: HttpRequest, key: UUID) -> HttpResponse:
     done_url = reverse("page_done", kwargs={"key": key})
     try:
         receipt = submit.submit(
-            assignment_key=key, account=people.account_of(request.user), fields=fields
+            assignment_key=key,
+            account=people.account_of(request.user),
+            fields=fields,
+            revision=revision_of(request),
         )
     except Assignment.DoesNotExist:
         return refuse(404, "unknown", "There is no such page of yours.")
     except Incomplete as incomplete:
-        if wants_json(request):
-            return JsonResponse({"errors": incomplete.errors}, status=422)
-        shown = page_of(_assignment(request, key), fields=fields, errors=incomplete.errors)
-        notice = f"{incomplete.message} Nothing is lost: answer them and submit again."
-        return _render(request, shown, notice=notice, status=422)
+        return _ask_for_the_rest(request, key, fields, incomplete)
+    except Stale as refusal:
+        return _ask_to_load_the_newer(request, key, fields, refusal)
     except Closed as refusal:
         if wants_json(request):
             return refuse(409, "closed", refusal.message)
@@ -103,6 +106,26 @@ def page_submit(request: HttpRequest, key: UUID) -> HttpResponse:
     if wants_json(request):
         return answer_to_submit(receipt, done_url)
     return redirect(done_url)
+
+
+def _ask_for_the_rest(
+    request: HttpRequest, key: UUID, fields: Fields, incomplete: Incomplete
+) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"errors": incomplete.errors}, status=422)
+    shown = page_of(_assignment(request, key), fields=fields, errors=incomplete.errors)
+    notice = f"{incomplete.message} Nothing is lost: answer them and submit again."
+    return _render(request, shown, notice=notice, status=422)
+
+
+def _ask_to_load_the_newer(
+    request: HttpRequest, key: UUID, fields: Fields, refusal: Stale
+) -> HttpResponse:
+    if wants_json(request):
+        return refuse(409, "newer", refusal.message)
+    shown = page_of(_assignment(request, key), fields=fields)
+    older = replace(shown, revision=revision_of(request))
+    return _render(request, older, notice=refusal.message, is_older=True, status=409)
 
 
 @login_required
@@ -119,13 +142,19 @@ def page_return(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 def _render(
-    request: HttpRequest, shown: Page, *, notice: str = "", status: int = 200
+    request: HttpRequest,
+    shown: Page,
+    *,
+    notice: str = "",
+    is_older: bool = False,
+    status: int = 200,
 ) -> HttpResponse:
     address = {"key": shown.key}
     context = {
         "page": shown,
         "alike": {},
         "notice": notice,
+        "newer_url": reverse("page", kwargs=address) if is_older else "",
         "view": request.session.get("view", ONE_AT_A_TIME),
         "show_instructions": "first" in request.GET,
         "save_url": reverse("page_save", kwargs=address),

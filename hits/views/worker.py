@@ -25,7 +25,7 @@ from hits.channels.contract import Channel, Entry, Refusal
 from hits.models import Claim, Hit, Publication
 from hits.pipeline import claim as claims
 from hits.pipeline import people
-from hits.pipeline.errors import Closed, Incomplete, NotAllowed, Refused
+from hits.pipeline.errors import Closed, Incomplete, NotAllowed, Refused, Stale
 from hits.pipeline.passes import read_pass, write_pass
 from hits.pipeline.publish import hit_of
 from hits.pipeline.show import page_of
@@ -36,6 +36,7 @@ from hits.views.answering import (
     answer_to_submit,
     fields_of,
     refuse,
+    revision_of,
     wants_json,
 )
 
@@ -173,11 +174,13 @@ def submit(visit: Visit) -> HttpResponse:
         return refuse(401, "pass", OPEN_TOO_LONG) if in_json else _say(OPEN_TOO_LONG, status=403)
     fields = fields_of(visit.request)
     try:
-        receipt = claims.hand_in(claim=found, fields=fields)
+        receipt = claims.hand_in(claim=found, fields=fields, revision=revision_of(visit.request))
     except Incomplete as incomplete:
         if in_json:
             return JsonResponse({"errors": incomplete.errors}, status=422)
         return _page_with_errors(visit, found, fields, incomplete)
+    except Stale as refusal:
+        return _page_that_is_older(visit, found, fields, refusal)
     except Closed as refusal:
         if in_json:
             return refuse(409, "closed", refusal.message)
@@ -242,7 +245,13 @@ def _ask_for_consent(visit: Visit, entry: Entry) -> HttpResponse:
 
 
 def _page(
-    visit: Visit, entry: Entry, page: Page, *, notice: str = "", status: int = 200
+    visit: Visit,
+    entry: Entry,
+    page: Page,
+    *,
+    notice: str = "",
+    is_older: bool = False,
+    status: int = 200,
 ) -> HttpResponse:
     reward = visit.publication.reward
     pay = f"${reward}" if reward else ""
@@ -250,6 +259,7 @@ def _page(
         "page": replace(page, pay=pay, terms=_terms(visit.publication)),
         "alike": {},
         "notice": notice,
+        "newer_url": visit.url("hit") if is_older else "",
         "token": visit.pass_for(entry),
         "show_instructions": FIRST in visit.request.GET and not page.saved_at,
         "save_url": visit.url("hit_save"),
@@ -269,6 +279,17 @@ def _page_with_errors(
     shown = page_of(found.assignment, fields=fields, errors=incomplete.errors)
     notice = f"{incomplete.message} Nothing is lost: answer them and submit again."
     return _page(visit, entry, shown, notice=notice, status=422)
+
+
+def _page_that_is_older(visit: Visit, found: Claim, fields: Fields, refusal: Stale) -> HttpResponse:
+    if wants_json(visit.request):
+        return refuse(409, "newer", refusal.message)
+    assert found.assignment is not None
+    entry = visit.entry_by_pass()
+    assert entry is not None
+    shown = page_of(found.assignment, fields=fields)
+    older = replace(shown, revision=revision_of(visit.request))
+    return _page(visit, entry, older, notice=refusal.message, is_older=True, status=409)
 
 
 def _owe(visit: Visit, entry: Entry, refusal: claims.TooMany) -> HttpResponse:

@@ -8,7 +8,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from hits.models import Assignment, Job, Judgment
+from hits.models import Assignment, Job, Judgment, Membership, Role
+from tests import making
 from tests.api import world as worlds
 from tests.api.world import World
 
@@ -142,3 +143,31 @@ def test_an_unknown_address_is_told_in_json(address: str, method: str) -> None:
     response = getattr(client, method)(address, follow=True)
     assert response.status_code == 404
     assert response.json()["error"] == "not_found"
+
+
+def test_studies_of_different_corpora_are_refused_before_a_job_is_asked_for() -> None:
+    world = worlds.make()
+    other = making.study(making.corpus(images=12))
+    researcher = world.study.corpus.owner
+    Membership.objects.create(study=other, user=researcher, role=Role.RESEARCHER)
+    before = Job.objects.count()
+    sent = {"name": "both", "with_studies": [other.slug]}
+    path = f"/api/studies/{world.study.slug}/releases/"
+    response = _post(world, "researcher", path, sent)
+    assert (response.status_code, response.json()["error"]) == (400, "refused")
+    assert "different corpora" in response.json()["message"]
+    assert Job.objects.count() == before
+
+
+def test_answers_older_than_the_saved_ones_are_refused() -> None:
+    world = worlds.make()
+    own = f"/api/assignments/{world.open_page.key}/"
+    client = world.api_client("rater")
+    revision = client.get(own).json()["revision"]
+    saved = {"revision": revision, "answers": {"1": {"choice": "no"}}}
+    newer = client.put(own + "draft/", saved, content_type="application/json").json()["revision"]
+    sent = {"answers": worlds.answers_as_json(world.open_page), "revision": revision}
+    response = _post(world, "rater", own + "submit/", sent)
+    assert (response.status_code, response.json()["error"]) == (409, "stale")
+    response = _post(world, "rater", own + "submit/", sent | {"revision": newer})
+    assert response.status_code == 200

@@ -231,6 +231,29 @@ def test_an_older_window_is_told_to_load_the_newer_answers(
     expect(page.locator("#q1 [value=no]")).to_be_checked()
 
 
+@pytest.mark.parametrize("is_told", [False, True], ids=["unaware", "told"])
+def test_an_older_window_does_not_submit_over_newer_answers(
+    page: Page, assignment: Assignment, is_told: bool
+) -> None:
+    press(page, *"111111")
+    assert saved(page, assignment, "q6-choice") == ["yes"]
+    other = show(page.context, assignment)
+    expect(other.locator("#submit")).to_be_enabled()
+    page.bring_to_front()
+    with page.expect_response("**/save"):
+        press(page, "4")
+    other.bring_to_front()
+    if is_told:
+        press(other, "p")
+        other.keyboard.type("dark")
+        expect(other.locator("#saving")).to_contain_text("saved from another window")
+    other.locator("#submit").click()
+    expect(other.locator("#saving")).to_contain_text("so this is not submitted")
+    other.get_by_role("link", name="Load the newer answers").click()
+    expect(other.locator("#q6 [value=no]")).to_be_checked()
+    assert not Judgment.objects.exists()
+
+
 def test_answers_survive_being_logged_out(
     page: Page, account: Account, assignment: Assignment
 ) -> None:

@@ -105,9 +105,10 @@ class Rater:
         if self.random.random() < 0.02:
             self.browser.post(f"{path}return", {})
             return
-        self.submit(path, fields)
+        known = {"revision": [str(int(revision[1]) + 1)]}
+        self.submit(path, fields | known)
         if self.random.random() < 0.1:
-            self.submit(path, fields)
+            self.submit(path, fields | known)
 
     def answers(self, path: str, positions: list[int]) -> dict[str, list[str]]:
         choice = self.random.choice(["yes", "no"])

@@ -4,17 +4,18 @@ import io
 import json
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 from eccv_caption import Metrics
 
 from hits.exporters.streams import as_csv
-from hits.models import Assignment, Image, Machine, Release, Study, Unit
+from hits.models import Assignment, Image, Machine, Membership, Release, Role, Study, Unit
 from hits.pipeline import aggregate
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
-from hits.pipeline.errors import NothingLeft
+from hits.pipeline.errors import NotAllowed, NothingLeft, Refused
 from hits.pipeline.release import path_of, release
 from hits.pipeline.review import decide
 from hits.pipeline.submit import submit
@@ -320,3 +321,39 @@ def test_ids_that_are_no_numbers_are_kept_as_they_are() -> None:
     made = release(studies=[study], name="one", by=study.corpus.owner)
     captions_of = json.loads(text_of(made, "eccv_image_to_caption.json"))
     assert captions_of[caption.image.external_id][-1] == "c-one"
+
+
+def test_studies_of_different_corpora_are_not_released_together() -> None:
+    first = making.study(making.corpus(images=12))
+    owner = first.corpus.owner
+    second = making.study(making.corpus(images=12))
+    Membership.objects.create(study=second, user=owner, role=Role.RESEARCHER)
+    with pytest.raises(Refused, match="different corpora"):
+        release(studies=[first, second], name="both", by=owner)
+    assert not Release.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "..", "", "a" * 81, "one\n", "a b"])
+def test_a_name_that_is_no_short_name_writes_nothing(name: str) -> None:
+    study = making.study(making.corpus(images=12))
+    with pytest.raises(Refused, match="Name the release"):
+        release(studies=[study], name=name, by=study.corpus.owner)
+    assert not Release.objects.exists()
+
+
+def test_only_a_researcher_of_the_study_or_an_admin_releases_it() -> None:
+    study = making.study(making.corpus(images=12))
+    reviewer = making.user()
+    Membership.objects.create(study=study, user=reviewer, role=Role.REVIEWER)
+    with pytest.raises(NotAllowed):
+        release(studies=[study], name="one", by=reviewer)
+    assert release(studies=[study], name="one", by=making.user(is_staff=True)).number == 1
+
+
+def test_the_release_command_says_why_it_refuses() -> None:
+    study = making.study(making.corpus(images=12))
+    stranger = making.user()
+    with pytest.raises(CommandError, match="Only a researcher of a study"):
+        call_command("release", "one", study.slug, "--by", stranger.email)
+    with pytest.raises(CommandError, match="Name the release"):
+        call_command("release", "../x", study.slug, "--by", study.corpus.owner.email)

@@ -30,11 +30,12 @@ def page(study: Study) -> Assignment:
     return draw(study=study, account=making.rater(study))
 
 
-def send(page: Assignment, fields: Fields | None = None) -> Receipt:
+def send(page: Assignment, fields: Fields | None = None, revision: int = 0) -> Receipt:
     return submit(
         assignment_key=page.key,
         account=page.account,
         fields=making.answers(6) if fields is None else fields,
+        revision=revision,
     )
 
 
@@ -314,3 +315,36 @@ def test_a_submission_waits_for_its_check(study: Study, page: Assignment) -> Non
     page.refresh_from_db()
     assert (page.use, page.checked_at) == ("pending", None)
     assert check_submitted() == 1
+
+
+def test_answers_older_than_the_saved_ones_are_refused_and_nothing_is_lost(
+    page: Assignment,
+) -> None:
+    newer = save(page, making.answers(6, "no"))
+    with pytest.raises(Stale):
+        send(page, making.answers(6, "yes"), revision=0)
+    page.refresh_from_db()
+    assert (page.state, page.draft) == ("open", making.answers(6, "no"))
+    send(page, making.answers(6, "yes"), revision=newer.revision)
+    assert Judgment.objects.filter(slot__assignment=page, answer__choice="yes").count() == 6
+
+
+def test_an_older_window_that_says_what_is_saved_is_taken(page: Assignment) -> None:
+    save(page, making.answers(6, "no") | {"q1-ms": ["10"], "q1-problem": [""]})
+    send(page, making.answers(6, "no") | {"q1-ms": ["4200"]}, revision=0)
+    assert len(judgments(page)) == 6
+
+
+def test_a_save_that_arrives_before_its_own_windows_submission_refuses_nothing(
+    page: Assignment,
+) -> None:
+    save(page, making.answers(5), revision=4)
+    assert send(page, making.answers(6), revision=5).submitted_at
+
+
+def test_a_replayed_submission_gets_its_receipt_whatever_revision_it_knows(
+    page: Assignment,
+) -> None:
+    newer = save(page, making.answers(6, "no"))
+    first = send(page, making.answers(6), revision=newer.revision)
+    assert send(page, making.answers(6), revision=0) == first

@@ -296,7 +296,7 @@ def test_home_does_not_speak_of_a_late_page_once_it_is_submitted(
     rater: Client, late: Assignment
 ) -> None:
     free_expired()
-    rater.post(address(late, "submit"), making.answers(6))
+    rater.post(address(late, "submit"), making.answers(6) | {"revision": ["1"]})
     assert "Time ran out" not in rater.get("/").text
 
 
@@ -429,6 +429,31 @@ def test_a_repeated_submit_gets_the_same_receipt(rater: Client, assignment: Assi
     first, second = (submit(rater, assignment, making.answers(6)) for _ in range(2))
     assert first.json() == second.json()
     assert Judgment.objects.count() == 6
+
+
+def test_an_older_window_cannot_submit_over_newer_answers(
+    rater: Client, assignment: Assignment
+) -> None:
+    newer = making.answers(6, "no")
+    rater.post(address(assignment, "save"), newer | {"revision": ["0"]})
+    answer = submit(rater, assignment, making.answers(6) | {"revision": ["0"]})
+    assert (answer.status_code, answer.json()["error"]) == (409, "newer")
+    assert not Judgment.objects.exists()
+    done = submit(rater, assignment, newer | {"revision": ["1"]})
+    assert done.status_code == 200
+
+
+def test_without_script_an_older_page_keeps_its_answers_and_links_to_the_newer_ones(
+    rater: Client, assignment: Assignment
+) -> None:
+    rater.post(address(assignment, "save"), making.answers(6, "no") | {"revision": ["0"]})
+    older = making.answers(6) | {"revision": ["0"]}
+    page = rater.post(address(assignment, "submit"), older)
+    assert page.status_code == 409
+    assert page.text.count('value="yes" data-key="1" checked') == 6
+    assert f'<a href="{address(assignment)}">Load the newer answers</a>' in page.text
+    assert 'name="revision" value="0"' in page.text
+    assert not Judgment.objects.exists()
 
 
 def test_a_submitted_page_leads_to_its_receipt(rater: Client, assignment: Assignment) -> None:

@@ -105,6 +105,16 @@ class TestAccepting:
         shown = worker.open().content.decode()
         assert re.search(r'name="q2-choice" value="mostly_no"[^>]* checked', shown)
 
+    def test_an_older_window_cannot_submit_over_newer_answers(self, worker: Worker) -> None:
+        worker.accept().fetch("save", revision="0", **{"q1-choice": "no"})
+        older = {f"q{position}-choice": "yes" for position in range(1, QUESTIONS + 1)}
+        refused = worker.fetch("submit", revision="0", **older)
+        assert (refused.status_code, refused.json()["error"]) == (409, "newer")
+        page = worker.post("submit", revision="0", **older)
+        assert page.status_code == 409
+        assert "Load the newer answers" in text(page)
+        assert not Judgment.objects.exists()
+
     def test_a_save_over_a_newer_one_is_refused(self, worker: Worker) -> None:
         worker.accept().fetch("save", revision="3", **{"q1-choice": "yes"})
         refused = worker.fetch("save", revision="1", **{"q1-choice": "no"})

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from hits.importers.formats import FORMATS
 from hits.management.following import PlainLines
 from hits.models import Corpus, User
+from hits.pipeline.arrange import create_corpus
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.load import LoadReport, load
 
@@ -28,8 +29,8 @@ class Command(BaseCommand):
         parser.add_argument("--report", default="", metavar="FILE", help="where refusals go")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        corpus = self._corpus(options["corpus"], options["name"], options["owner"])
         try:
+            corpus = self._corpus(options["corpus"], options["name"], options["owner"])
             report = load(
                 corpus=corpus.slug,
                 source=options["source"],
@@ -51,7 +52,7 @@ class Command(BaseCommand):
         user = User.objects.filter(email__iexact=owner).first()
         if user is None:
             raise CommandError(f"Nobody has the email address {owner}.")
-        return Corpus.objects.create(slug=slug, name=name, owner=user)
+        return create_corpus(slug=slug, name=name, licence="", by=user)
 
     def _show(self, done: int, total: int | None = None, message: str = "") -> None:
         self.stderr.write(f"\r{done:>12,}  {message:<50}", ending="" if total is None else "\n")

@@ -5,6 +5,7 @@ import { post, renewCredentials } from "./requests.js";
 
 const PAUSE = 700;
 const LONGEST_WAIT = 30_000;
+const LONGEST_HOLD = 5000;
 
 export class Autosave {
   constructor(form, { beforeSave, onState }) {
@@ -14,6 +15,7 @@ export class Autosave {
     this.revision = Number(form.elements.revision.value);
     this.dirty = this.busy = this.failing = this.held = this.stopped = false;
     this.failures = 0;
+    this.sending = Promise.resolve();
     addEventListener("online", () => this.failing && this.schedule(0));
     addEventListener("focus", () => this.failing && this.schedule(0));
     addEventListener("pagehide", () => this.flushNow());
@@ -31,10 +33,15 @@ export class Autosave {
     if (!this.stopped && !this.failing && !this.held) this.schedule(PAUSE);
   }
 
-  // While the answers are being submitted, saving has nothing to add and nothing to say.
-  hold() {
+  // While the answers are being submitted, saving has nothing to add. What is on its way is waited
+  // for, though not for ever: its answer tells whether another window has saved something newer.
+  async hold() {
     this.held = true;
     clearTimeout(this.timer);
+    await Promise.race([
+      this.sending,
+      new Promise((resolve) => setTimeout(resolve, LONGEST_HOLD)),
+    ]);
   }
 
   release() {
@@ -68,9 +75,14 @@ export class Autosave {
     this.revision += 1;
     this.dirty = false;
     this.busy = true;
-    const answer = await post(this.form.dataset.saveUrl, this.form, { keepalive });
+    const sending = post(this.form.dataset.saveUrl, this.form, { keepalive });
+    this.sending = sending.then((answer) => this.answered(answer, sent));
+    await this.sending;
+  }
+
+  async answered(answer, sent) {
     this.busy = false;
-    if (this.stopped || this.held) return;
+    if (this.stopped) return;
     if (answer.ok) this.stored(answer.json);
     else await this.refused(answer, sent);
   }
@@ -80,18 +92,28 @@ export class Autosave {
     this.failing = false;
     this.revision = Math.max(this.revision, json.revision);
     this.onState("saved", { savedAt: new Date(json.saved_at) });
-    if (this.dirty) this.schedule(PAUSE);
+    if (this.dirty && !this.held) this.schedule(PAUSE);
+  }
+
+  // Another window has saved since: this one knows of nothing after the revision it began with.
+  outdated(message, known = this.revision) {
+    this.revision = known;
+    this.stopped = true;
+    this.onState("newer", { message });
   }
 
   async refused(answer, sent) {
     const overtaken = answer.status === 409 && sent + 1 < this.revision;
     if (overtaken) return;
     this.dirty = true;
+    if (answer.json?.error === "newer") {
+      this.outdated(answer.json.message, sent);
+      return;
+    }
+    if (this.held) return;
     if (answer.status === 409) {
       this.stopped = true;
-      this.onState(answer.json?.error === "closed" ? "closed" : "newer", {
-        message: answer.json?.message,
-      });
+      this.onState("closed", { message: answer.json?.message });
       return;
     }
     const loggedOut =

@@ -11,9 +11,10 @@ const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mill
 
 export async function submitAnswers({ form, button, autosave, onErrors }) {
   const label = [...button.childNodes];
-  autosave.hold();
   button.disabled = true;
   button.textContent = "Submitting…";
+  await autosave.hold();
+  form.elements.revision.value = autosave.revision;
   const answer = await untilAnswered(form);
   if (answer.ok) {
     autosave.stop();
@@ -24,6 +25,7 @@ export async function submitAnswers({ form, button, autosave, onErrors }) {
   button.disabled = false;
   autosave.release();
   if (answer.status === 422) onErrors(answer.json.errors);
+  else if (answer.json?.error === "newer") autosave.outdated(answer.json.message);
   else notice("submitting", "bad", answer.json?.message ?? "This page could not be submitted.");
 }
 
