@@ -7,17 +7,21 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from hits.models import Corpus, Invitation, Membership, Role, Study, User
-from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.errors import Closed, Refused, Taken
 
 UPLOADS = (".jsonl", ".json", ".csv", ".zip")
 
 
+@transaction.atomic
 def create_corpus(*, slug: str, name: str, licence: str, by: User) -> Corpus:
-    return Corpus.objects.create(slug=slug, name=name, licence=licence, owner=by)
+    try:
+        return Corpus.objects.create(slug=slug, name=name, licence=licence, owner=by)
+    except IntegrityError:
+        raise Taken("There is a corpus with this short name.") from None
 
 
 @transaction.atomic

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Self, TypeVar
 
 import orjson
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Count
 from django.utils import timezone
 from pydantic import ValidationError
@@ -27,7 +27,7 @@ from hits.models import (
 )
 from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
 from hits.pipeline.draw import ring_position
-from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.errors import Closed, Refused, Taken
 from hits.protocol import Protocol, protocol
 from hits.records import Candidate, Json, Query, UnitDraft
 
@@ -65,9 +65,12 @@ def create_study(
     expected_minutes: int = 0,
     seed: int = 0,
 ) -> Study:
-    study = Study.objects.create(
-        slug=slug, name=name, corpus=corpus, protocol=protocol_slug, seed=seed
-    )
+    try:
+        study = Study.objects.create(
+            slug=slug, name=name, corpus=corpus, protocol=protocol_slug, seed=seed
+        )
+    except IntegrityError:
+        raise Taken("There is a study with this short name.") from None
     Membership.objects.create(study=study, user=by, role=Role.RESEARCHER)
     change_version(
         study=study,

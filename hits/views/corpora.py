@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from hits.models import Corpus
 from hits.pipeline import arrange, jobs, visible
+from hits.pipeline.errors import Taken
 from hits.pipeline.load import refusals
 from hits.views.access import desks, may_create, user_of
 from hits.views.research import recent_jobs
@@ -34,9 +35,13 @@ def new_corpus(request: HttpRequest) -> HttpResponse:
         raise Http404
     form = CorpusForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        made = arrange.create_corpus(by=user, **form.cleaned_data)
-        messages.success(request, "The corpus is there. Import its images and captions next.")
-        return redirect("corpus", slug=made.slug)
+        try:
+            made = arrange.create_corpus(by=user, **form.cleaned_data)
+        except Taken as refusal:
+            form.add_error("slug", refusal.message)
+        else:
+            messages.success(request, "The corpus is there. Import its images and captions next.")
+            return redirect("corpus", slug=made.slug)
     return render(request, "research/new_corpus.html", desks(user) | {"form": form})
 
 
