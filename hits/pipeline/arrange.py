@@ -13,6 +13,7 @@ from django.utils import timezone
 from hits.models import Corpus, Invitation, Membership, Role, Study, User
 from hits.pipeline.errors import Closed, Refused, Taken
 
+LONGEST_NAME = 120
 UPLOADS = (".jsonl", ".json", ".csv", ".zip")
 
 
@@ -65,6 +66,12 @@ def end_membership(membership: Membership) -> None:
     if membership.role == Role.RESEARCHER and researchers.count() == 1:
         raise Refused("A study keeps at least one researcher.")
     membership.delete()
+
+
+def name_of_upload(file: UploadedFile) -> str:
+    """What its owner calls a file, for people to read and for nothing else."""
+    name = "".join(each for each in file.name or "" if each.isprintable())
+    return name[-LONGEST_NAME:]
 
 
 def keep_upload(file: UploadedFile) -> Path:

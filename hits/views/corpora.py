@@ -58,11 +58,16 @@ def upload(request: HttpRequest, slug: str) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         return _show(request, found, upload_form=form)
-    kept = arrange.keep_upload(form.cleaned_data["file"])
-    split = form.cleaned_data["split"]
-    arguments = {"corpus": found.slug, "source": str(kept), "split": split}
+    file = form.cleaned_data["file"]
+    called = arrange.name_of_upload(file)
+    arguments = {
+        "corpus": found.slug,
+        "source": str(arrange.keep_upload(file)),
+        "called": called,
+        "split": form.cleaned_data["split"],
+    }
     jobs.ask(kind="import", arguments=arguments, by=user_of(request), corpus=found)
-    messages.success(request, "The file is here; its import has been asked for.")
+    messages.success(request, f"{called} is here; its import has been asked for.")
     return redirect("corpus", slug=slug)
 
 
