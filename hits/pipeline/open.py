@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 from itertools import groupby, islice
 from operator import itemgetter
 from random import Random
@@ -41,6 +42,8 @@ VERSIONED = (
     "settings", "wording", "information", "judgments_wanted", "lease_minutes", "pay",
     "expected_minutes",
 )  # fmt: skip
+MOST_PAY = 100
+TOO_MUCH_PAY = f"A page pays at most ${MOST_PAY}. Was it meant in cents?"
 Tell = Callable[[int], None]
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -92,6 +95,8 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
     locked = (
         Study.objects.select_for_update(of=("self",)).select_related("version").get(pk=study.pk)
     )
+    if Decimal(changes.get("pay") or 0) > MOST_PAY:
+        raise Refused(TOO_MUCH_PAY)
     before = locked.version
     kind = protocol(locked.protocol)
     values = {name: value for name, value in changes.items() if value is not None}
