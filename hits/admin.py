@@ -299,15 +299,14 @@ class JobAdmin(LookOnly):
 
 
 class LoginAttempts(LookOnly):
-    list_filter: tuple[str, ...] = ("attempt_time",)
+    list_filter = ("attempt_time",)
     search_fields = ("username", "ip_address")
-    exclude: tuple[str, ...] = ()
+    exclude = ("get_data", "post_data")
 
 
 @admin.register(AccessAttempt)
 class AccessAttemptAdmin(LoginAttempts):
     list_display = ("attempt_time", "username", "ip_address", "failures_since_start")
-    exclude = ("get_data", "post_data")
 
 
 @admin.register(AccessLog)
@@ -318,4 +317,3 @@ class AccessLogAdmin(LoginAttempts):
 @admin.register(AccessFailureLog)
 class AccessFailureLogAdmin(LoginAttempts):
     list_display = ("attempt_time", "username", "ip_address", "locked_out")
-    list_filter = ("locked_out", "attempt_time")
