@@ -6,6 +6,7 @@ the flags of logins.
 
 from typing import TYPE_CHECKING, Any
 
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.http import HttpRequest
@@ -22,6 +23,7 @@ admin.site.site_title = "Annotation admin"
 admin.site.index_title = "Look things up"
 admin.site.unregister(Group)
 admin.site.unregister(TokenProxy)
+admin.site.unregister((AccessAttempt, AccessLog, AccessFailureLog))
 
 
 # Django's class takes no parameter while it runs.
@@ -301,3 +303,24 @@ class JobAdmin(LookOnly):
     list_display = ("kind", "state", "done", "total", "study", "corpus", "asked_by", "asked_at")
     list_filter = ("state", "kind", "queue")
     list_select_related = ("study", "corpus", "asked_by")
+
+
+class LoginAttempts(LookOnly):
+    list_filter = ("attempt_time",)
+    search_fields = ("username", "ip_address")
+    exclude = ("get_data", "post_data")
+
+
+@admin.register(AccessAttempt)
+class AccessAttemptAdmin(LoginAttempts):
+    list_display = ("attempt_time", "username", "ip_address", "failures_since_start")
+
+
+@admin.register(AccessLog)
+class AccessLogAdmin(LoginAttempts):
+    list_display = ("attempt_time", "logout_time", "username", "ip_address")
+
+
+@admin.register(AccessFailureLog)
+class AccessFailureLogAdmin(LoginAttempts):
+    list_display = ("attempt_time", "username", "ip_address", "locked_out")

@@ -32,3 +32,14 @@ def test_a_bad_address_or_password_makes_no_login(
     with pytest.raises(CommandError):
         call_command("make_user", email, "--researcher")
     assert not User.objects.filter(username=email).exists()
+
+
+def test_without_anybody_to_ask_the_command_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def ask_nobody(prompt: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr(make_user, "getpass", ask_nobody)
+    with pytest.raises(CommandError, match="Run this in a terminal"):
+        call_command("make_user", "rosa@lab.org", "--researcher")

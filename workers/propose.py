@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image as Picture
 
 from hits.models import Caption, Corpus, Image, Machine, Proposal
+from hits.models.machines import Direction
 from hits.pipeline import blobs, propose
 from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Progress
@@ -143,7 +144,7 @@ def _image_vectors(
     for batch in _batches(images.iterator(chunk_size=BATCH)):
         ids += [image.pk for image in batch]
         vectors.append(encoder.encode_images([_picture(image) for image in batch]))
-        say(len(ids), total, f"{encoder.name}: encoding images")
+        say(len(ids), total, f"{encoder.name.capitalize()}: encoding images")
     return _stacked(ids, vectors)
 
 
@@ -187,7 +188,7 @@ def _ranked(
         found = targets[0][block.indices].tolist()
         for row, (own, scores) in enumerate(zip(found, block.scores.tolist(), strict=True)):
             yield int(ids[block.start + row]), own, scores
-        say(block.start + len(block.indices), len(ids), f"{direction}: ranking")
+        say(block.start + len(block.indices), len(ids), f"{Direction(direction).label}: ranking")
 
 
 def _batches(items: Iterable[Any]) -> Iterator[list[Any]]:

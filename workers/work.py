@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hits.models import Corpus, Publication, Study, User
+from hits.models import Corpus, Proposal, Publication, Study, User
 from hits.pipeline.jobs import Progress, Work
 from hits.pipeline.launch import launch
 from hits.pipeline.ledger import settle_due
@@ -30,15 +30,25 @@ def _propose(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
         seed=arguments.get("seed", 0),
         progress=progress,
     )
+    progress.say(" ".join(map(_kept, proposals)))
     return {"proposals": [proposal.pk for proposal in proposals]}
+
+
+def _kept(proposal: Proposal) -> str:
+    direction, queries = proposal.get_direction_display().capitalize(), proposal.queries
+    lists = f"{queries:,} ranked list{'' if queries == 1 else 's'}"
+    return f"{direction}: {lists}, the top {proposal.depth} of each kept."
 
 
 def _open(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     study = Study.objects.get(pk=arguments["study"])
     if progress.job.attempts > 1 and study.state != Study.State.DRAFT:
         # An earlier attempt opened it, and was gone before it could say so.
-        return {"units": units_by_pool(study)}
-    return {"units": open_study(study=study, tell=progress)}
+        units = units_by_pool(study)
+    else:
+        units = open_study(study=study, tell=progress)
+    progress.say(f"{sum(units.values()):,} units made.")
+    return {"units": units}
 
 
 def _release(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -48,6 +58,7 @@ def _release(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
         by=User.objects.get(pk=arguments["by"]),
         tell=progress,
     )
+    progress.say(f"{made} is there.")
     return {"release": made.pk}
 
 

@@ -160,7 +160,7 @@ class CorpusImport(generics.GenericAPIView[Corpus]):
             kind="import",
             arguments={
                 "corpus": corpus.slug,
-                "source": _source(sent.validated_data),
+                **_source(sent.validated_data),
                 "split": sent.validated_data["split"],
             },
             by=user,
@@ -169,8 +169,11 @@ class CorpusImport(generics.GenericAPIView[Corpus]):
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 
-def _source(sent: dict[str, Any]) -> str:
-    return sent.get("source") or str(arrange.keep_upload(sent["file"]))
+def _source(sent: dict[str, Any]) -> dict[str, str]:
+    if sent.get("source"):
+        return {"source": sent["source"]}
+    file = sent["file"]
+    return {"source": str(arrange.keep_upload(file)), "called": arrange.name_of_upload(file)}
 
 
 class CorpusPropose(generics.GenericAPIView[Corpus]):

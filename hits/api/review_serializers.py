@@ -4,6 +4,7 @@ from rest_framework import serializers
 
 from hits.models import Assignment, Decision
 from hits.pipeline.evidence import Answered, TrackRecord
+from hits.pipeline.review import LONGEST_REASON
 
 
 class QueuedSerializer(serializers.ModelSerializer[Assignment]):
@@ -80,7 +81,7 @@ class EvidenceSerializer(serializers.Serializer[Any]):
 class DecideSerializer(serializers.Serializer[Any]):
     use = serializers.ChoiceField(Assignment.Use.choices)
     payment = serializers.ChoiceField(Assignment.Payment.choices)
-    reason = serializers.CharField(max_length=2000)
+    reason = serializers.CharField(max_length=LONGEST_REASON)
     last_decision = serializers.IntegerField(
         required=False,
         allow_null=True,

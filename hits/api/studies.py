@@ -1,6 +1,5 @@
 """Studies: set up, changed by new versions, opened, paused and closed."""
 
-from django.db import IntegrityError
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, mixins, serializers, status
@@ -64,15 +63,9 @@ class StudyList(mixins.ListModelMixin, Listing):
         corpus = visible.corpora(user_of(request)).filter(slug=values.pop("corpus")).first()
         if corpus is None:
             raise Refused("There is no such corpus of yours.")
-        try:
-            study = create_study(
-                corpus=corpus,
-                protocol_slug=values.pop("protocol"),
-                by=user_of(request),
-                **values,
-            )
-        except IntegrityError:
-            raise Refused("There is a study with this slug.") from None
+        study = create_study(
+            corpus=corpus, protocol_slug=values.pop("protocol"), by=user_of(request), **values
+        )
         return Response(StudyInFullSerializer(study).data, status=status.HTTP_201_CREATED)
 
 

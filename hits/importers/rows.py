@@ -89,6 +89,8 @@ def _header(rows: Any) -> list[str]:
         header = [name.strip() for name in next(rows, [])]
     except csv.Error as fault:
         raise Bad("not-csv", f"The first line is not readable as CSV: {fault}.") from None
+    if len(header) == 1 and ";" in header[0]:
+        raise Bad("no-header", "Separate columns by commas: the first line has semicolons.")
     if "image_id" not in header:
         raise Bad("no-header", "The first line does not name a column image_id.")
     if len(set(header)) < len(header):

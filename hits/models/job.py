@@ -71,9 +71,8 @@ class Job(models.Model):
         if self.kind == "release":
             return str(given.get("name", ""))
         if self.kind == "import":
-            return ", ".join(
-                filter(None, [_kind_of_file(given.get("source", "")), given.get("split")])
-            )
+            file = given.get("called") or _kind_of_file(given.get("source", ""))
+            return ", ".join(filter(None, [file, given.get("split")]))
         return str(self.study or "")
 
     @property

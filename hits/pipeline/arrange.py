@@ -7,12 +7,13 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from hits.models import Corpus, Invitation, Membership, Role, Study, User
-from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.errors import Closed, Refused, Taken
 
+LONGEST_NAME = 120
 UPLOADS = (".jsonl", ".json", ".csv", ".zip")
 
 
@@ -25,9 +26,13 @@ def refuse_reserved(slug: str) -> None:
         raise Refused(f"{slug!r} cannot be a short name: another page has this address.")
 
 
+@transaction.atomic
 def create_corpus(*, slug: str, name: str, licence: str, by: User) -> Corpus:
     refuse_reserved(slug)
-    return Corpus.objects.create(slug=slug, name=name, licence=licence, owner=by)
+    try:
+        return Corpus.objects.create(slug=slug, name=name, licence=licence, owner=by)
+    except IntegrityError:
+        raise Taken("There is a corpus with this short name.") from None
 
 
 @transaction.atomic
@@ -71,6 +76,12 @@ def end_membership(membership: Membership) -> None:
     if membership.role == Role.RESEARCHER and researchers.count() == 1:
         raise Refused("A study keeps at least one researcher.")
     membership.delete()
+
+
+def name_of_upload(file: UploadedFile) -> str:
+    """What its owner calls a file, for people to read and for nothing else."""
+    name = "".join(each for each in file.name or "" if each.isprintable())
+    return name[-LONGEST_NAME:]
 
 
 def keep_upload(file: UploadedFile) -> Path:

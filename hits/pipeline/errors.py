@@ -29,6 +29,10 @@ class Refused(PipelineError):
     """The request makes no sense as it stands."""
 
 
+class Taken(Refused):
+    """Something else has this name."""
+
+
 class Incomplete(PipelineError):
     """Answers are missing or wrong, by form field."""
 

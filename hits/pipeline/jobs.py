@@ -60,6 +60,9 @@ class Progress:
             self._lines.append(f"{timezone.now():%H:%M:%S} {told['message']}")
         self._told |= told
 
+    def say(self, message: str) -> None:
+        self(self._told.get("done", 0), message=message)
+
     def __enter__(self) -> Self:
         self._thread.start()
         return self

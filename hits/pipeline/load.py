@@ -91,8 +91,10 @@ def load(
     split: str = "",
     format_name: str = "",
     report: str = "",
+    called: str = "",
 ) -> LoadReport:
-    """`split` is for images that name none themselves; `report` is where refusals are written.
+    """`split` is for images that name none themselves; `report` is where refusals are written;
+    `called` is what people know a single file as.
 
     Everything is done in short transactions, so that progress is seen and a lease is kept; a load
     that was stopped is finished by loading again.
@@ -111,7 +113,8 @@ def load(
             path.open("w", encoding="utf-8") as lines,
             open_source(source, settings.S3_ENDPOINT_URL) as opened,
         ):
-            loading = _Loading(found.pk, opened, progress, lines, LoadReport(refusals=str(path)))
+            told = LoadReport(refusals=str(path))
+            loading = _Loading(found.pk, opened, called, progress, lines, told)
             loading.run(split, format_name)
     except Bad as bad:
         raise Refused(bad.detail) from None
@@ -153,6 +156,7 @@ class _Loading:
         self,
         corpus_id: int,
         source: Source,
+        called: str,
         progress: Progress,
         lines: TextIO,
         report: LoadReport,
@@ -160,6 +164,7 @@ class _Loading:
         self.corpus_id = corpus_id
         self.source = source
         self.report = report
+        self._called = called if isinstance(source, FileSource) else ""
         self._progress = progress
         self._lines = lines
         self._reasons: Counter[str] = Counter()
@@ -303,7 +308,7 @@ class _Loading:
 
     def _refuse(self, file: str, refusal: Refusal) -> None:
         line = {
-            "file": shown(file),
+            "file": shown(self._called or file),
             "place": refusal.place if refusal.place != file else "",
             "kind": refusal.kind,
             "id": refusal.external_id,

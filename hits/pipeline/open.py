@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 from itertools import groupby, islice
 from operator import itemgetter
 from random import Random
 from typing import Any, Self, TypeVar
 
 import orjson
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Count
 from django.utils import timezone
 from pydantic import ValidationError
@@ -28,7 +29,7 @@ from hits.models import (
 from hits.pipeline.arrange import refuse_reserved
 from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
 from hits.pipeline.draw import ring_position
-from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.errors import Closed, Refused, Taken
 from hits.pipeline.publish import follow_study
 from hits.protocol import Protocol, protocol
 from hits.records import Candidate, Json, Query, UnitDraft
@@ -43,6 +44,8 @@ VERSIONED = (
     "settings", "wording", "information", "judgments_wanted", "lease_minutes", "pay",
     "expected_minutes",
 )  # fmt: skip
+MOST_PAY = 100
+TOO_MUCH_PAY = f"A page pays at most ${MOST_PAY}. Was it meant in cents?"
 Tell = Callable[[int], None]
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -68,9 +71,12 @@ def create_study(
     seed: int = 0,
 ) -> Study:
     refuse_reserved(slug)
-    study = Study.objects.create(
-        slug=slug, name=name, corpus=corpus, protocol=protocol_slug, seed=seed
-    )
+    try:
+        study = Study.objects.create(
+            slug=slug, name=name, corpus=corpus, protocol=protocol_slug, seed=seed
+        )
+    except IntegrityError:
+        raise Taken("There is a study with this short name.") from None
     Membership.objects.create(study=study, user=by, role=Role.RESEARCHER)
     change_version(
         study=study,
@@ -92,6 +98,8 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
     locked = (
         Study.objects.select_for_update(of=("self",)).select_related("version").get(pk=study.pk)
     )
+    if Decimal(changes.get("pay") or 0) > MOST_PAY:
+        raise Refused(TOO_MUCH_PAY)
     before = locked.version
     kind = protocol(locked.protocol)
     values = {name: value for name, value in changes.items() if value is not None}

@@ -22,10 +22,11 @@ from hits.models import (
 )
 from hits.pipeline import places
 from hits.pipeline.draw import JOINED
-from hits.pipeline.errors import Closed, NotAllowed, Refused
+from hits.pipeline.errors import Closed, NotAllowed, Refused, Taken
 from hits.pipeline.submit import close
 
 IN_HOUSE = "in_house"
+LOGIN_EXISTS = "There is a login with this address. Log in, then open the link again."
 
 
 def account_of(user: User) -> Account:
@@ -170,11 +171,14 @@ def accept_invitation(*, token: str, name: str, email: str, password: str) -> Us
     """Make a login for somebody new, and let them in."""
     email = email.strip().lower()
     if User.objects.filter(email__iexact=email).exists():
-        raise Refused("There is a login with this address. Log in, then open the link again.")
+        raise Taken(LOGIN_EXISTS)
     user = User(username=email, email=email, first_name=name.strip()[:150])
     validate_password(password, user)
     user.set_password(password)
-    user.save()
+    try:
+        user.save()
+    except IntegrityError:
+        raise Taken(LOGIN_EXISTS) from None
     join(token=token, user=user)
     return user
 

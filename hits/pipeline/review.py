@@ -8,6 +8,8 @@ from hits.pipeline import places
 from hits.pipeline.errors import Closed, NotAllowed, Refused, Stale
 from hits.pipeline.pay import payment_there
 
+LONGEST_REASON = 2000
+
 
 def queue(study: Study) -> QuerySet[Assignment]:
     """Checked pages that wait for a person: most failed golds first, then the oldest."""
@@ -49,6 +51,8 @@ def decide(
         raise Refused("Say whether the judgments are used and whether the work is paid.")
     if not reason.strip():
         raise Refused("Give a reason: it stays on record, and the rater may read it.")
+    if len(reason) > LONGEST_REASON:
+        raise Refused(f"A reason has at most {LONGEST_REASON:,} characters.")
     _refuse_against_marketplace(locked, payment)
     record(locked, use=use, payment=payment, reason=reason.strip(), by=by)
     return locked

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from hits.models import Invitation, Membership, Role, Study, User
 from hits.pipeline import people
-from hits.pipeline.errors import Closed, NotAllowed, Refused
+from hits.pipeline.errors import Closed, NotAllowed, Taken
 from hits.views.account_forms import JoinForm, LoginForm
 
 log_in = django_views.LoginView.as_view(
@@ -61,7 +61,7 @@ def _join_anew(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             user = people.accept_invitation(token=invitation.token, **form.cleaned_data)
-        except Refused as refusal:
+        except Taken as refusal:
             form.add_error("email", refusal.message)
         else:
             login(request, user, backend=settings.AUTHENTICATION_BACKENDS[-1])

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from hits.models import Corpus
 from hits.pipeline import arrange, jobs, visible
+from hits.pipeline.errors import Taken
 from hits.pipeline.load import refusals
 from hits.views.access import desks, login_required, may_create, user_of
 from hits.views.research import recent_jobs
@@ -33,9 +34,13 @@ def new_corpus(request: HttpRequest) -> HttpResponse:
         raise Http404
     form = CorpusForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        made = arrange.create_corpus(by=user, **form.cleaned_data)
-        messages.success(request, "The corpus is there. Import its images and captions next.")
-        return redirect("corpus", slug=made.slug)
+        try:
+            made = arrange.create_corpus(by=user, **form.cleaned_data)
+        except Taken as refusal:
+            form.add_error("slug", refusal.message)
+        else:
+            messages.success(request, "The corpus is there. Import its images and captions next.")
+            return redirect("corpus", slug=made.slug)
     return render(request, "research/new_corpus.html", desks(user) | {"form": form})
 
 
@@ -52,11 +57,16 @@ def upload(request: HttpRequest, slug: str) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         return _show(request, found, upload_form=form)
-    kept = arrange.keep_upload(form.cleaned_data["file"])
-    split = form.cleaned_data["split"]
-    arguments = {"corpus": found.slug, "source": str(kept), "split": split}
+    file = form.cleaned_data["file"]
+    called = arrange.name_of_upload(file)
+    arguments = {
+        "corpus": found.slug,
+        "source": str(arrange.keep_upload(file)),
+        "called": called,
+        "split": form.cleaned_data["split"],
+    }
     jobs.ask(kind="import", arguments=arguments, by=user_of(request), corpus=found)
-    messages.success(request, "The file is here; its import has been asked for.")
+    messages.success(request, f"{called} is here; its import has been asked for.")
     return redirect("corpus", slug=slug)
 
 

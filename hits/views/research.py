@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from hits.models import Job, Publication, Role, Study
 from hits.pipeline import arrange, follow, jobs, visible
-from hits.pipeline.errors import PipelineError
+from hits.pipeline.errors import PipelineError, Taken
 from hits.pipeline.evidence import reported
 from hits.pipeline.open import create_study, set_state
 from hits.pipeline.overview import overview_of, waiting_by_study
@@ -57,9 +57,13 @@ def new_study(request: HttpRequest) -> HttpResponse:
     form = NewStudyForm(request.POST or None, corpora=corpora)
     if request.method == "POST" and form.is_valid():
         values = dict(form.cleaned_data)
-        made = create_study(protocol_slug=values.pop("protocol"), by=user, **values)
-        messages.success(request, "The study is a draft. Choose proposals, then open it.")
-        return redirect("study", slug=made.slug)
+        try:
+            made = create_study(protocol_slug=values.pop("protocol"), by=user, **values)
+        except Taken as refusal:
+            form.add_error("slug", refusal.message)
+        else:
+            messages.success(request, "The study is a draft. Choose proposals, then open it.")
+            return redirect("study", slug=made.slug)
     context = desks(user) | {"form": form, "has_corpora": corpora.exists()}
     return render(request, "research/new_study.html", context)
 
@@ -147,7 +151,8 @@ def proposals(request: HttpRequest, slug: str) -> HttpResponse:
     except PipelineError as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"{len(set(wanted))} proposals chosen.")
+        number = len(set(wanted))
+        messages.success(request, f"{number} proposal{'' if number == 1 else 's'} chosen.")
     return redirect("study", slug=slug)
 
 

@@ -11,6 +11,7 @@ from hits.models import Corpus, Image, Role, Study
 from hits.models.machines import Direction
 from hits.pipeline.arrange import UPLOADS, refuse_reserved
 from hits.pipeline.errors import Refused
+from hits.pipeline.open import MOST_PAY, TOO_MUCH_PAY
 from hits.protocol import registry
 
 DIRECTIONS = [
@@ -18,13 +19,18 @@ DIRECTIONS = [
 ]
 
 
+PLAIN = {"invalid": "Use plain letters, digits, hyphens and underscores only."}
+
+
 class ShortNameField(forms.SlugField):
     def __init__(self, example: str) -> None:
         super().__init__(
+            label="Short name",
             max_length=50,
             required=False,
-            help_text=f"Short name in addresses and files, such as {example}: letters, digits, "
-            "hyphens. Empty: made from the name.",
+            help_text=f"In addresses and files, such as {example}: letters, digits, hyphens. "
+            "Empty: made from the name.",
+            error_messages=PLAIN,
         )
 
 
@@ -116,7 +122,13 @@ class NewStudyForm(forms.Form):
         label="Judgments a unit", min_value=1, max_value=100, initial=1
     )
     pay = forms.DecimalField(
-        label="Pay a page, in dollars", min_value=0, max_digits=8, decimal_places=2, initial="0.65"
+        label="Pay a page, in dollars",
+        min_value=0,
+        max_value=MOST_PAY,
+        max_digits=8,
+        decimal_places=2,
+        initial="0.65",
+        error_messages={"max_value": TOO_MUCH_PAY},
     )
     expected_minutes = forms.IntegerField(
         label="Minutes a page takes, as you expect",
@@ -159,6 +171,7 @@ class ReleaseForm(forms.Form):
     name = forms.SlugField(
         max_length=80,
         help_text="Letters, digits and hyphens. The same name again makes the next number of it.",
+        error_messages=PLAIN,
     )
     also = forms.ModelMultipleChoiceField(
         Study.objects.none(),

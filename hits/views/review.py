@@ -174,13 +174,13 @@ def decided(request: HttpRequest, slug: str) -> HttpResponse:
 def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpResponse:
     choices = _choices(assignment, _settled(_claim(assignment)))
     choice = next((each for each in choices if each.name == request.POST.get("decision")), None)
-    reason = request.POST.get("reason", "").replace("\0", "").strip()
+    reason = _typed(request.POST.get("reason", ""))
     error = _why_not(choice, reason)
     if error or choice is None:
         return _show(request, study, assignment, error=error, reason=reason)
     if not reason or reason == _proposal(choices, assignment).reason:
         reason = choice.reason
-    before = [assignment.use, assignment.payment]
+    before, wanted = [assignment.use, assignment.payment], [choice.use, choice.payment]
     try:
         review.decide(
             assignment=assignment,
@@ -191,17 +191,26 @@ def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpR
             seen=_number(request.POST.get("seen", "")),
         )
     except PipelineError as refusal:
-        return _show(request, study, assignment, error=refusal.message, reason=reason)
-    if before != [choice.use, choice.payment]:
-        steps = _undo_steps(request, study)
-        decision = review.last_decision(assignment)
-        steps.append({"key": str(assignment.key), "before": before, "decision": decision})
-        request.session[_undo_key(study)] = steps[-UNDO_STEPS:]
-    messages.success(request, _what_happened(assignment, choice, reason))
+        if not (isinstance(refusal, Stale) and before == wanted):
+            return _show(request, study, assignment, error=refusal.message, reason=reason)
+    if before == wanted:
+        messages.info(request, "Already so; nothing changed.")
+    else:
+        _remember(request, study, assignment, before)
+        messages.success(request, _what_happened(assignment, choice, reason))
     following = _after(_queue_for(user_of(request), study), assignment)
     if following is None:
         return redirect("review_desk", slug=study.slug)
     return redirect("review_page", slug=study.slug, key=following.key)
+
+
+def _remember(
+    request: HttpRequest, study: Study, assignment: Assignment, before: list[str]
+) -> None:
+    steps = _undo_steps(request, study)
+    decision = review.last_decision(assignment)
+    steps.append({"key": str(assignment.key), "before": before, "decision": decision})
+    request.session[_undo_key(study)] = steps[-UNDO_STEPS:]
 
 
 def _why_not(choice: Choice | None, reason: str) -> str:
@@ -209,7 +218,15 @@ def _why_not(choice: Choice | None, reason: str) -> str:
         return "Choose one of the decisions. Nothing was changed."
     if choice.name == "refuse" and not reason:
         return "To refuse payment, write down why. Nothing was changed."
+    if len(reason) > review.LONGEST_REASON:
+        most = f"{review.LONGEST_REASON:,}"
+        return f"Use at most {most} characters for the reason. Nothing was changed."
     return ""
+
+
+def _typed(text: str) -> str:
+    """As it was counted while it was typed; PostgreSQL takes no NUL."""
+    return text.replace("\0", "").replace("\r\n", "\n").strip()
 
 
 def _show(
@@ -239,6 +256,7 @@ def _show(
         "proposal": proposal,
         "reason": reason if reason and not refusing else proposal.reason,
         "refusal": reason if refusing else "",
+        "longest_reason": review.LONGEST_REASON,
         "seen": review.last_decision(assignment),
         "error": error,
         "refusing": refusing,

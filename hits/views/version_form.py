@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from hits.models import Study, StudyVersion
+from hits.pipeline.open import MOST_PAY, TOO_MUCH_PAY
 from hits.protocol import protocol
 
 LONG = 60
@@ -42,9 +43,11 @@ class VersionForm(forms.Form):
     pay = forms.DecimalField(
         label="Pay a page, in dollars",
         min_value=0,
+        max_value=MOST_PAY,
         max_digits=8,
         decimal_places=2,
         help_text="Such as 0.65. Raters see it with the time a page takes and the wage.",
+        error_messages={"max_value": TOO_MUCH_PAY},
     )
     expected_minutes = forms.IntegerField(
         label="Minutes a page takes, as you expect",
@@ -124,9 +127,6 @@ class VersionForm(forms.Form):
             )
             for part, name, info, entry in self._list_fields()
         ]
-
-    def wrong_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.errors if name in self.fields]
 
     def _single(self, part: str) -> list[forms.BoundField]:
         listed = tuple(f"{where}.{name}." for where, name, *_ in self._list_fields())

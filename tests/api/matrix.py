@@ -236,18 +236,18 @@ admin/hits/*/<path:object_id>/delete/                  POST   log  log  log  log
 admin/hits/*/<path:object_id>/history/                 GET    log  log  log  log  log  log  200
 admin/hits/*/<path:object_id>/history/                 POST   log  log  log  log  log  log  200
 
-admin/axes/*/                                          GET    log  log  log  log  log  log  403
-admin/axes/*/                                          POST   log  log  log  log  log  log  403
+admin/axes/*/                                          GET    log  log  log  log  log  log  200
+admin/axes/*/                                          POST   log  log  log  log  log  log  200
 admin/axes/*/add/                                      GET    log  log  log  log  log  log  403
 admin/axes/*/add/                                      POST   log  log  log  log  log  log  403
 admin/axes/*/<path:object_id>/                         GET    log  log  log  log  log  log  302
 admin/axes/*/<path:object_id>/                         POST   log  log  log  log  log  log  302
-admin/axes/*/<path:object_id>/change/                  GET    log  log  log  log  log  log  403
+admin/axes/*/<path:object_id>/change/                  GET    log  log  log  log  log  log  200
 admin/axes/*/<path:object_id>/change/                  POST   log  log  log  log  log  log  403
 admin/axes/*/<path:object_id>/delete/                  GET    log  log  log  log  log  log  403
 admin/axes/*/<path:object_id>/delete/                  POST   log  log  log  log  log  log  403
-admin/axes/*/<path:object_id>/history/                 GET    log  log  log  log  log  log  403
-admin/axes/*/<path:object_id>/history/                 POST   log  log  log  log  log  log  403
+admin/axes/*/<path:object_id>/history/                 GET    log  log  log  log  log  log  200
+admin/axes/*/<path:object_id>/history/                 POST   log  log  log  log  log  log  200
 """  # noqa: E501
 
 

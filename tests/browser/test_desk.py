@@ -171,3 +171,14 @@ def test_every_page_is_accessible_and_fits(
         page.goto(path)
         assert violations(page) == [], path
         assert overflow(page) == 0, path
+
+
+def test_a_form_that_is_clicked_twice_is_sent_once(visitor: Visitor, study: Study) -> None:
+    page = visitor(study.corpus.owner).new_page()
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method))
+    page.goto("/research/studies/new/")
+    page.get_by_label("Name", exact=True).fill("Clicked twice")
+    page.get_by_role("button", name="Make a draft").dblclick()
+    page.wait_for_url("**/research/studies/clicked-twice/")
+    assert sent.count("POST") == 1

@@ -6,8 +6,19 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Response
 
-from hits.models import Account, Assignment, Membership, Role, Study, User
+from hits.models import (
+    Account,
+    Assignment,
+    Corpus,
+    Image,
+    Job,
+    Membership,
+    Role,
+    Study,
+    User,
+)
 from hits.pipeline.check import check_submitted
+from hits.pipeline.open import create_study
 from hits.pipeline.review import decide
 from tests import making
 from tests.browser.conftest import Visitor
@@ -82,6 +93,34 @@ def test_desks_fit(
     tabs = ["", "results/", "people/", "settings/", "releases/"]
     paths = [f"/research/studies/{study.slug}/{tab}" for tab in tabs]
     assert_fit(page, [*paths, f"/review/{study.slug}/decided/", "/review/", "/research/"])
+
+
+def test_desks_fit_names_without_a_space(
+    visitor: Visitor, study: Study, decided: list[Assignment]
+) -> None:
+    word = "W" * 150
+    corpus, researcher = study.corpus, study.corpus.owner
+    User.objects.filter(pk=researcher.pk).update(first_name=word, last_name=word)
+    Study.objects.filter(pk=study.pk).update(name=word)
+    Corpus.objects.filter(pk=corpus.pk).update(name=word, licence=word)
+    Image.objects.filter(corpus=corpus).update(split="w" * 40, file_name=f"{word}.png")
+    arguments = {"called": f"{word}.csv"}
+    Job.objects.create(kind="import", corpus=corpus, arguments=arguments, message=word)
+    draft = create_study(
+        slug="w" * 50, name=word, corpus=corpus, protocol_slug="matching", by=researcher
+    )
+    Membership.objects.create(study=study, user=researcher, role=Role.REVIEWER)
+    page = visitor(researcher, 360).new_page()
+    tabs = ["", "results/", "people/", "settings/", "releases/"]
+    paths = [f"/research/studies/{study.slug}/{tab}" for tab in tabs]
+    paths += [f"/research/studies/{draft.slug}/", f"/research/corpora/{corpus.slug}/"]
+    paths += ["/research/", "/research/studies/new/", "/review/", f"/review/{study.slug}/decided/"]
+    paths.append(f"/review/{study.slug}/{decided[0].key}/")
+    found = {}
+    for path in paths:
+        page.goto(path)
+        found[path] = sticking_out(page)
+    assert found == {path: [] for path in paths}
 
 
 def test_the_admin_site_asks_for_nothing_that_is_not_there(visitor: Visitor) -> None:

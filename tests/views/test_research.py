@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.conf import LazySettings
 from django.contrib.staticfiles import finders
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -26,7 +27,8 @@ from hits.models import (
 )
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
-from hits.pipeline.open import create_study
+from hits.pipeline.errors import Refused
+from hits.pipeline.open import change_version, create_study
 from hits.pipeline.overview import overview_of
 from hits.pipeline.release import release
 from hits.pipeline.submit import submit
@@ -669,3 +671,52 @@ def test_figures_that_were_dear_are_kept_ten_times_as_long_as_they_took() -> Non
     assert not Kept(value=1, mark="before", at=time.time(), cost=0.01).is_good("later")
     assert Kept(value=1, mark="same", at=time.time() - 50, cost=0.01).is_good("same")
     assert not Kept(value=1, mark="same", at=time.time() - 61, cost=9).is_good("same")
+
+
+@pytest.mark.parametrize("kind", ["corpora", "studies"])
+def test_a_wrong_short_name_is_told_in_plain_words(desk: Client, kind: str) -> None:
+    wrong = desk.post(f"/research/{kind}/new/", {"name": "New", "slug": "no good!"})
+    text = wrong.content.decode()
+    assert "Use plain letters, digits, hyphens and underscores only." in text
+    assert '<label for="id_slug">Short name</label>' in text
+    assert "“slug”" not in text
+
+
+def test_fields_to_put_right_are_told_apart(desk: Client) -> None:
+    text = desk.post("/research/corpora/new/", {"name": "", "slug": "no good!"}).content.decode()
+    assert '<a href="#id_name">Name</a>, <a href="#id_slug">Short name</a> below.' in text
+
+
+def test_one_proposal_is_one(study: Study, desk: Client) -> None:
+    chosen = study.corpus.proposals.first()
+    assert chosen is not None
+    made = draft(study)
+    answer = desk.post(address(made, "proposals/"), {"proposal": chosen.pk}, follow=True)
+    assert "1 proposal chosen." in answer.content.decode()
+
+
+def test_a_page_pays_a_hundred_dollars_at_most(study: Study, desk: Client) -> None:
+    values = {
+        "name": "Dear", "slug": "dear", "corpus": study.corpus.pk, "protocol": "matching",
+        "judgments_wanted": "1", "pay": "100.01", "seed": "0",
+    }  # fmt: skip
+    told = "A page pays at most $100. Was it meant in cents?"
+    assert told in desk.post("/research/studies/new/", values).content.decode()
+    changed = version_fields(desk, study) | {"pay": "650"}
+    assert told in desk.post(address(study, "settings/"), changed).content.decode()
+    with pytest.raises(Refused, match="at most"):
+        change_version(study=study, by=study.corpus.owner, pay="650")
+    desk.post("/research/studies/new/", values | {"pay": "100"})
+    assert Study.objects.filter(slug="dear").exists()
+
+
+@pytest.mark.parametrize("model", [AccessAttempt, AccessLog, AccessFailureLog])
+def test_superusers_too_only_look_at_attempts_to_log_in(model: Any) -> None:
+    counted = {"failures_since_start": 1} if model is AccessAttempt else {}
+    row = model.objects.create(username="rosa", path_info="/login/", **counted)
+    client = logged_in(making.user(is_staff=True, is_superuser=True))
+    folder = f"/admin/axes/{model._meta.model_name}/"
+    assert client.get(folder).status_code == 200
+    assert client.get(f"{folder}{row.pk}/change/").status_code == 200
+    assert client.post(f"{folder}{row.pk}/change/", {"username": "x"}).status_code == 403
+    assert client.post(f"{folder}{row.pk}/delete/", {"post": "yes"}).status_code == 403

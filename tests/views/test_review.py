@@ -430,3 +430,32 @@ def test_a_reviewer_does_not_learn_who_the_worker_is_at_the_marketplace(
     text = desk.get(address(page_of(claim))).content.decode()
     assert claim.ref not in text
     assert "This worker at local" not in text
+
+
+def test_a_reason_has_a_limit(study: Study, desk: Client) -> None:
+    page = flagged(study)
+    answer = decide(desk, page, "pay", reason="x" * 2001)
+    assert answer.status_code == 422
+    assert "Use at most 2,000 characters for the reason." in answer.content.decode()
+    assert not Decision.objects.filter(by__isnull=False).exists()
+    decide(desk, page, "pay", reason="line\r\n" * 333 + "xx")
+    assert Decision.objects.filter(assignment=page, reason="line\n" * 333 + "xx").exists()
+
+
+def test_a_nul_in_a_reason_is_left_out(study: Study, desk: Client) -> None:
+    page = flagged(study)
+    assert decide(desk, page, "refuse", reason="no\0thing").status_code == 302
+    assert Decision.objects.filter(assignment=page, reason="nothing").exists()
+
+
+@pytest.mark.parametrize("seen", [{}, {"seen": "0"}], ids=["looked again", "went back"])
+def test_the_same_decision_again_says_that_nothing_changed(
+    study: Study, desk: Client, seen: dict[str, str]
+) -> None:
+    page = flagged(study)
+    decide(desk, page, "pay")
+    before = Decision.objects.count()
+    answer = desk.get(decide(desk, page, "pay", **seen).headers["Location"])
+    assert "Already so; nothing changed." in answer.content.decode()
+    assert "went out again" not in str(list(answer.context["messages"])[-1])
+    assert Decision.objects.count() == before

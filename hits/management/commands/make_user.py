@@ -45,5 +45,10 @@ class Command(BaseCommand):
             validate_password(password, user)
         except ValidationError as wrong:
             raise CommandError(" ".join(wrong.messages)) from None
+        except EOFError:
+            raise CommandError(
+                "There is no terminal to ask for a password at. Run this in a terminal, or give "
+                "the password as one line of standard input."
+            ) from None
         user.set_password(password)
         return user

@@ -2,14 +2,14 @@
 // page is plain links and forms.
 
 import { bindKeys, isTyping } from "../keys.js";
+import { isLeaving } from "./once.js";
 
 const find = (selector) => document.querySelector(selector);
 const keys = find("#keys");
 const refuse = find("#refuse");
-let leaving = false;
 
 function press(element) {
-  if (leaving) return;
+  if (isLeaving()) return;
   element.click();
 }
 
@@ -30,18 +30,6 @@ if (refuse) {
   };
 }
 bindKeys(bindings, { enabled: () => !keys?.open });
-
-// A decision is sent once, however fast the keys are.
-for (const form of document.querySelectorAll("form")) {
-  if (form.method !== "post") continue;
-  form.addEventListener("submit", (event) => {
-    if (leaving) event.preventDefault();
-    leaving = true;
-  });
-}
-window.addEventListener("pageshow", () => {
-  leaving = false;
-});
 
 document.addEventListener("keydown", (event) => {
   if (!isTyping(event.target)) return;
