@@ -103,10 +103,11 @@ def _work(rate: Script, study: str) -> str:
     assert rate.ask("PUT", own + "draft/", draft)[1]["revision"] == 1
     assert rate.ask("PUT", own + "draft/", {**draft, "revision": 0})[1]["error"] == "stale"
     assert rate.ask("GET", own)[1]["answers"]["1"] == {"choice": ["yes"], "ms": ["900"]}
-    status, refusal = rate.ask("POST", own + "submit/", {"answers": half})
+    status, refusal = rate.ask("POST", own + "submit/", {"answers": half, "revision": 1})
     assert (status, sorted(refusal["errors"], key=int)) == (422, [str(n) for n in range(11, 21)])
     all_yes = {str(position): {"choice": "yes", "ms": 900} for position in range(1, 21)}
-    receipt = rate.ask("POST", own + "submit/", {"answers": all_yes, "device": "keyboard"})
+    done = {"answers": all_yes, "device": "keyboard", "revision": 1}
+    receipt = rate.ask("POST", own + "submit/", done)
     assert receipt[0] == 200
     assert rate.ask("POST", own + "submit/", {"answers": all_yes}) == receipt
     check_submitted()
