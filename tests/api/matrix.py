@@ -138,7 +138,6 @@ work/<uuid:key>/save                                   POST   401  404  200  404
 work/<uuid:key>/submit                                 POST   log  404  422  404  404  404  404
 work/<uuid:key>/return                                 POST   log  404  302  404  404  404  404
 
-notifications/<slug:channel>/                          POST   403  403  403  403  403  403  403
 
 hit/<str:signed_key>/                                  GET    200  200  200  200  200  200  200
 hit/<str:signed_key>/agree                             POST   302  302  302  302  302  302  302

@@ -150,6 +150,7 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
         },
         ("api/studies/<slug:slug>/releases/", "POST"): {"name": "next"},
         ("api/studies/<slug:slug>/publications/", "POST"): {
+            "channel": "local",
             "title": "Pairs",
             "description": "Pairs of an image and a caption.",
             "reward": "0.65",

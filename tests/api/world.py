@@ -119,7 +119,7 @@ def make() -> World:
     end_of_transaction()
     corpus = making.corpus(images=12)
     proposals = making.proposals(corpus, name=MACHINE)
-    study = making.study(corpus, settings=SMALL)
+    study = making.study(corpus, settings=SMALL, judgments_wanted=2)
     _plant_ids(corpus, study)
     draft = create_study(
         slug="a-draft", name="A draft", corpus=corpus, protocol_slug="matching", by=corpus.owner
