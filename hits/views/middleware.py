@@ -84,9 +84,10 @@ def no_nul(handle: Handler) -> Handler:
     """No address of ours has a NUL in it, and PostgreSQL can look none up."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        # The key of a worker's page is signed: a forged one is looked up nowhere.
-        in_path = "\0" in request.path_info and not _is_worker_page(request)
-        if in_path or "%00" in request.META.get("QUERY_STRING", ""):
+        # The key of a worker's page is signed, and what follows it is checked by itself.
+        if not _is_ours(request) or _is_worker_page(request):
+            return handle(request)
+        if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
             return failures.bad_request(request)
         return handle(request)
 
@@ -98,7 +99,8 @@ def readable_refusals(handle: Handler) -> Handler:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = handle(request)
-        if response.status_code == 405 and not response.streaming and not response.content:
+        is_blank = response.status_code == 405 and not response.streaming and not response.content
+        if is_blank and _is_ours(request):
             return failures.not_by_this_method(request, response.headers["Allow"])
         return response
 

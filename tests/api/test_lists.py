@@ -140,9 +140,8 @@ def test_a_list_takes_as_many_statements_for_many_rows_as_for_few() -> None:
     before = _counts(world)
     _grow(world)
     grown = _counts(world)
-    assert {address: grown[address] - before[address] for address in before} == dict.fromkeys(
-        before, 0
-    )
+    more = {address: grown[address] - before[address] for address in before}
+    assert {address: count for address, count in more.items() if count > 0} == {}
 
 
 def test_pages_by_cursor_give_every_row_once() -> None:

@@ -64,7 +64,7 @@ class Actor:
         fields = making.answers(20, self.random.choice(["yes", "no"]))
         if self.random.random() < 0.2:
             fields[f"q{self.random.randint(1, 4)}-broken"] = ["1"]
-        submit(assignment_key=page.key, account=page.account, fields=fields)
+        submit(assignment_key=page.key, account=page.account, fields=fields, revision=1000)
 
     def decide(self) -> None:
         decide(

@@ -24,7 +24,7 @@ from hits.pipeline.pay import (
     spending,
 )
 from hits.pipeline.publish import compensate
-from hits.pipeline.reconcile import reconcile
+from hits.pipeline.reconcile import free_unconfirmed, reconcile
 from hits.pipeline.review import decide
 from hits.pipeline.workers import block, notify, unblock
 from tests import making, selling
@@ -260,6 +260,8 @@ def test_a_worker_who_could_not_be_told_of_a_compensation_is_once_other_work_was
     hit = selling.live_hit(publication)
     theirs = selling.accept(hit)
     selling.answer(selling.claim(hit, theirs))
+    Claim.objects.update(opened_at=timezone.now() - timedelta(days=1))
+    free_unconfirmed(publication, timezone.now())
     made = compensate(claim=Claim.objects.get(), by=by)
     selling.run_jobs()
     settle_due()

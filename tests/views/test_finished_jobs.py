@@ -75,7 +75,7 @@ def test_a_proposal_ends_with_how_much_was_kept(corpus: Corpus, machine: str) ->
 
 def test_opening_ends_with_how_many_units_there_are(corpus: Corpus) -> None:
     study = create_study(
-        slug="new", name="New", corpus=corpus, protocol_slug="matching", by=corpus.owner
+        slug="another", name="Another", corpus=corpus, protocol_slug="matching", by=corpus.owner
     )
     study.proposals.set(making.proposals(corpus))
     jobs.ask(kind="open", arguments={"study": study.pk}, by=corpus.owner, study=study)
