@@ -7,18 +7,79 @@ the other protocols: payloads, answers and settings are plain data.
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from random import Random
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
-from hits.records import Aggregate, Fields, Items, Json, Option, Query, ReleaseSource, UnitDraft
+from hits.records import (
+    Aggregate,
+    Fields,
+    Items,
+    Json,
+    Option,
+    ReleaseSource,
+    Tallied,
+    UnitDraft,
+    UnitSource,
+)
+
+UNIT, GOLD = "unit", "gold"
+
+
+class Source(StrEnum):
+    """Where units can come from."""
+
+    PROPOSALS = "proposals"
+    CORPUS = "corpus"
+    STUDIES = "studies"
+    ROWS = "rows"
 
 
 class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PageSettings(Frozen):
+    """The settings of a protocol whose pages have units of one kind, and golds among them."""
+
+    units_a_page: int = Field(
+        10, ge=1, le=200, title="Questions on a page", description="Besides the golds."
+    )
+    golds_a_page: int = Field(
+        1,
+        ge=0,
+        le=20,
+        title="Golds on a page",
+        description="Questions whose answer is known, as far as there are some.",
+    )
+
+
+class _Reference(str):
+    """An outside id in an uploaded row; where it is stored, the id here stands in its place."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        text = core_schema.str_schema(min_length=1, max_length=200, coerce_numbers_to_str=True)
+        return core_schema.no_info_after_validator_function(cls, text)
+
+
+class ImageRef(_Reference):
+    __slots__ = ()
+
+
+class CaptionRef(_Reference):
+    __slots__ = ()
+
+
+class RegionRef(_Reference):
+    __slots__ = ()
 
 
 class FieldErrors(Exception):
@@ -36,10 +97,26 @@ Wording = TypeVar("Wording", bound=Frozen)
 class Protocol(ABC, Generic[Settings, Wording]):
     slug: ClassVar[str]
     name: ClassVar[str]
+    description: ClassVar[str]
     template: ClassVar[str]
+    scripts: ClassVar[Sequence[str]] = ()
+    styles: ClassVar[Sequence[str]] = ()
     settings_model: type[Settings]
     shown_settings: ClassVar[frozenset[str]] = frozenset()
     wording_model: type[Wording]
+
+    # What units are made of: of which sources, of proposals in which directions, of studies of
+    # which protocols, and of uploaded rows of which form. People of the studies that feed a
+    # study may be kept out of it.
+    sources: ClassVar[frozenset[Source]]
+    directions: ClassVar[Sequence[str]] = ()
+    feeders: ClassVar[frozenset[str]] = frozenset()
+    keeps_feeders_apart: ClassVar[bool] = False
+    row_model: type[Frozen] | None = None
+
+    # Payloads that show the form to people who have no study yet: image 1 to 6 and caption 1 to 6,
+    # each of its image, stand for items of a corpus.
+    specimens: ClassVar[Sequence[Json]]
 
     @abstractmethod
     def composition(self, settings: Settings) -> Mapping[str, int]:
@@ -50,17 +127,17 @@ class Protocol(ABC, Generic[Settings, Wording]):
         return []
 
     @abstractmethod
-    def units(
-        self, queries: Iterable[Query], targets: Sequence[int], settings: Settings, random: Random
-    ) -> Iterator[UnitDraft]:
-        """What the machines proposed, as units to judge and golds, query by query."""
+    def units(self, source: UnitSource, settings: Settings, random: Random) -> Iterator[UnitDraft]:
+        """What the study was given, as units to judge and golds. Units with the key of an earlier
+        one are left out."""
 
     @abstractmethod
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         """The ids of the images and of the captions that a unit shows."""
 
-    def arrange(self, payload: Json, random: Random) -> Json | None:
-        """What is decided by chance when a unit is put on a page; stored beside the answer."""
+    def arrange(self, payload: Json, turn: int, random: Random) -> Json | None:
+        """What is decided by chance when a unit is put on a page; stored beside the answer.
+        `turn` grows by one with everybody who is asked, so that turn % 2 balances sides."""
         return None
 
     @abstractmethod
@@ -71,7 +148,7 @@ class Protocol(ABC, Generic[Settings, Wording]):
     def form(self, settings: Settings, wording: Wording) -> Mapping[str, list[Option]]: ...
 
     @abstractmethod
-    def parse(self, fields: Fields, shown: Json | None, settings: Settings) -> Json:
+    def parse(self, fields: Fields, payload: Json, shown: Json | None, settings: Settings) -> Json:
         """The answer to store, or FieldErrors."""
 
     @abstractmethod
@@ -84,6 +161,11 @@ class Protocol(ABC, Generic[Settings, Wording]):
     @abstractmethod
     def aggregate(self, answers: Sequence[Json]) -> Aggregate: ...
 
+    def tallies(self, settings: Settings, wording: Wording) -> Sequence[Tallied]:
+        """What is counted for the first results; by machine and rank, too, for the first of it
+        if it has options."""
+        return []
+
     def export(self, source: ReleaseSource, settings: Settings) -> Mapping[str, Iterable[str]]:
         """The files of the protocol's public format, by name, as streams of text."""
         return {}
@@ -93,6 +175,16 @@ class Protocol(ABC, Generic[Settings, Wording]):
     @abstractmethod
     def row(self, answer: Json) -> Sequence[Any]:
         """An answer as the cells of `columns` in the flat table of judgments."""
+
+
+Paged = TypeVar("Paged", bound=PageSettings)
+
+
+class PagedProtocol(Protocol[Paged, Wording]):
+    """Pages of units of one kind, with golds among them."""
+
+    def composition(self, settings: Paged) -> Mapping[str, int]:
+        return {UNIT: settings.units_a_page, GOLD: settings.golds_a_page}
 
 
 _registered: dict[str, Protocol[Any, Any]] = {}

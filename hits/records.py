@@ -1,6 +1,6 @@
 """What crosses from one stage to the next."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
@@ -27,6 +27,28 @@ class Query(NamedTuple):
     originals: tuple[int, ...]
 
 
+class Region(NamedTuple):
+    """A labelled box, in pixels from the image's top left corner."""
+
+    id: int
+    category: str
+    x: float
+    y: float
+    width: float
+    height: float
+    area: float
+
+
+class CorpusImage(NamedTuple):
+    """An image with what the corpus says of it."""
+
+    id: int
+    width: int
+    height: int
+    captions: Mapping[int, str]
+    regions: tuple[Region, ...]
+
+
 class UnitDraft(NamedTuple):
     key: str
     pool: str
@@ -40,6 +62,18 @@ class ImageShown:
     url: str
     width: int
     height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tallied:
+    """A field of the answers that is counted for the first results: by its options, of which an
+    answer has one or, as a list, several; or, without options, as a number between two ends."""
+
+    field: str
+    title: str
+    options: Sequence["Option"] = ()
+    low: float = 0
+    high: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +108,8 @@ class Page:
     study_name: str
     study_slug: str
     template: str
+    scripts: Sequence[str]
+    styles: Sequence[str]
     settings: Any
     wording: Any
     form: Mapping[str, list[Option]]
@@ -100,22 +136,42 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """What the people said of a unit together, with how many said what."""
+    """What the people said of a unit together, with how many said what; where they gave numbers,
+    or one is made of what they said, with that."""
 
     label: str
     positive: bool
     distribution: Mapping[str, int]
+    value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ReleasedUnit:
-    """A unit with what was said of it, its items by their ids here and outside."""
+class OutsideImage:
+    id: str
+    file_name: str
 
-    payload: Json
+
+@dataclass(frozen=True, slots=True)
+class OutsideCaption:
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedUnit:
+    """A unit with what was said of it; its items, in the order in which its protocol names them,
+    as they are called outside. Answers are those that are used, and each has what was decided by
+    chance when it was asked."""
+
+    key: str
+    protocol: str
     pool: str
-    image_ids: tuple[str, ...]
-    caption_ids: tuple[str, ...]
+    payload: Json
+    images: tuple[OutsideImage, ...]
+    captions: tuple[OutsideCaption, ...]
     aggregate: Aggregate
+    answers: Sequence[Json]
+    shown: Sequence[Json | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +183,47 @@ class ReleasedQuery:
     originals: Mapping[int, str]
 
 
-class ReleaseSource(Protocol):
-    """What an export reads: streams in the order of the ids here, as often as it likes."""
+class UnitSource(Protocol):
+    """What units are made of: whatever of it a study was given, streamed. What it was not given
+    is empty."""
 
-    def units(self, by: str) -> Iterator[ReleasedUnit]:
-        """Judged units, ordered by one of the ids in their payload."""
+    def queries(self) -> Iterator[Query]:
+        """What machines proposed, query by query."""
+        ...
+
+    def targets(self) -> Sequence[int]:
+        """All that the machines had to choose from."""
+        ...
+
+    def images(self) -> Iterator[CorpusImage]:
+        """The images of the corpus, or of the study's split of it, that have a file."""
+        ...
+
+    def captions_of(self, images: Iterable[int]) -> Mapping[int, Mapping[int, str]]:
+        """The captions of each of these images, by their ids."""
+        ...
+
+    def judged(self) -> Iterator[JudgedUnit]:
+        """The units of the studies that feed this one whose judgments are complete."""
+        ...
+
+    def rows(self) -> Iterator[Json]:
+        """The lines of uploaded files, as the protocol's row model has them, with ids here in
+        the place of outside ones."""
+        ...
+
+
+class ReleaseSource(Protocol):
+    """What an export reads: streams, as often as it likes."""
+
+    @property
+    def corpus(self) -> str: ...
+
+    @property
+    def split(self) -> str: ...
+
+    def units(self, by: str = "") -> Iterator[JudgedUnit]:
+        """Judged units, ordered by one of the ids in their payload, or as they were made."""
         ...
 
     def queries(self, direction: str) -> Iterator[ReleasedQuery]: ...

@@ -38,15 +38,31 @@ class GoldRowSerializer(serializers.Serializer[Any]):
     passed = serializers.IntegerField()
 
 
+class NumbersSerializer(serializers.Serializer[Any]):
+    mean = serializers.FloatField()
+    deviation = serializers.FloatField(help_text="Standard deviation.")
+    median = serializers.FloatField()
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+    bins = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Judgments in equal parts from low to high."
+    )
+
+
+class TallySerializer(serializers.Serializer[Any]):
+    field = serializers.CharField(help_text="Of the answer.")
+    title = serializers.CharField()
+    n = serializers.IntegerField(help_text="Judgments whose answer has it.")
+    several = serializers.BooleanField(help_text="Several values can apply to one judgment.")
+    shares = ShareSerializer(many=True)
+    numbers = NumbersSerializer(allow_null=True)
+
+
 class SaidSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
     n = serializers.IntegerField()
-    justified = serializers.IntegerField(help_text="Judgments that gave reasons.")
-    wrong = serializers.IntegerField(help_text="Judgments that said what is described wrong.")
     problems = serializers.IntegerField()
-    choices = ShareSerializer(many=True)
-    reasons = ShareSerializer(many=True)
-    described_wrong = ShareSerializer(many=True, source="errors")
+    tallies = TallySerializer(many=True)
     machines = MachineRowSerializer(many=True)
     golds = GoldRowSerializer(many=True)
 

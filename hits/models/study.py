@@ -36,9 +36,16 @@ class Study(models.Model):
         "hits.StudyVersion", models.PROTECT, null=True, related_name="current_for"
     )
     proposals = models.ManyToManyField(Proposal, related_name="studies", blank=True)
+    split = models.CharField(
+        max_length=40, blank=True, help_text="Of the corpus, where units come from it; empty: all."
+    )
     continues = models.ManyToManyField(
         "self", symmetrical=False, blank=True, help_text="What was asked there is not asked again."
     )
+    fed_by = models.ManyToManyField(
+        "self", symmetrical=False, blank=True, related_name="feeds",
+        help_text="What was judged there becomes units here.",
+    )  # fmt: skip
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True)
     page_seconds = models.FloatField(
@@ -94,6 +101,22 @@ class StudyVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study} v{self.number}"
+
+
+class StudyRow(models.Model):
+    """A line of a file that units are made of, with ids here in the place of outside ones."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="rows")
+    number = models.PositiveIntegerField()
+    content = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="study_row_number"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study} row {self.number}"
 
 
 class Exclusion(models.Model):

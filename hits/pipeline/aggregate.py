@@ -2,15 +2,22 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import starmap
 from typing import Any
 
 from django.db import connection
 
-from hits.models import Caption, Study
+from hits.models import Caption, Proposal, Study
 from hits.protocol import Protocol
-from hits.records import Json, ReleasedQuery, ReleasedUnit
+from hits.records import (
+    Aggregate,
+    Json,
+    JudgedUnit,
+    OutsideCaption,
+    OutsideImage,
+    ReleasedQuery,
+)
 
 Outside = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -19,19 +26,23 @@ DIFFERENT_ANSWERS = 4096
 
 _USED = """
     WITH said AS (
-        SELECT s.unit_id, json_agg(j.answer ORDER BY s.id)::text AS answers
+        SELECT s.unit_id, count(*) AS n, json_agg(j.answer ORDER BY s.id)::text AS answers,
+               json_agg(s.shown ORDER BY s.id)::text AS shown
         FROM hits_slot s
         JOIN hits_assignment a ON a.id = s.assignment_id AND a.use = 'used'
         JOIN hits_judgment j ON j.slot_id = s.id
         WHERE s.state = 'counted' AND a.study_id = ANY (%(studies)s)
         GROUP BY s.unit_id)
-    SELECT u.payload::text, u.pool, said.answers
+    SELECT u.key, u.payload::text, u.pool, said.answers, said.shown
     FROM hits_unit u JOIN said ON said.unit_id = u.id
     WHERE u.study_id = ANY (%(studies)s) AND u.gold IS NULL AND NOT u.excluded
+      AND said.n >= CASE WHEN %(only_complete)s THEN u.wanted ELSE 0 END
     ORDER BY (u.payload ->> %(by)s)::bigint, u.id
 """
 _IMAGES = "SELECT id, external_id FROM hits_image WHERE id = ANY (%s::bigint[])"
 _CAPTIONS = "SELECT id, external_id FROM hits_caption WHERE id = ANY (%s::bigint[])"
+_NAMED_IMAGES = _IMAGES.replace("external_id", "external_id, file_name")
+_NAMED_CAPTIONS = _CAPTIONS.replace("external_id", "external_id, text")
 _QUERIES = """
     SELECT DISTINCT c.query_id
     FROM hits_candidate c JOIN hits_study_proposals p ON p.proposal_id = c.proposal_id
@@ -42,22 +53,58 @@ _QUERIES = """
 
 
 class StudySource:
-    """Units and queries of studies of one protocol."""
+    """Units and queries of studies of one protocol on one corpus."""
 
-    def __init__(self, studies: Sequence[Study], kind: Protocol[Any, Any]) -> None:
+    def __init__(
+        self, studies: Sequence[Study], kind: Protocol[Any, Any], *, only_complete: bool = False
+    ) -> None:
         self.ids = [study.pk for study in studies]
         self.kind = kind
+        self.corpus = studies[0].corpus.slug
+        self.only_complete = only_complete
         # People say few different things: most units were answered like one before.
-        self._aggregate = lru_cache(DIFFERENT_ANSWERS)(
-            lambda answers: kind.aggregate(json.loads(answers))
-        )
+        self._said = lru_cache(DIFFERENT_ANSWERS)(self._read)
 
-    def units(self, by: str) -> Iterator[ReleasedUnit]:
-        for batch in in_batches(_USED, {"studies": self.ids, "by": by}):
-            payloads = [json.loads(payload) for payload, _, _ in batch]
-            outside = OutsideIds(self.kind, payloads)
-            for payload, items, (_, pool, answers) in zip(payloads, outside, batch, strict=True):
-                yield ReleasedUnit(payload, pool, *items, self._aggregate(answers))
+    @cached_property
+    def split(self) -> str:
+        """The splits that the studies are about, or nothing if they are about the whole corpus."""
+        proposed = Proposal.objects.filter(studies__in=self.ids).values_list("split", flat=True)
+        chosen = Study.objects.filter(pk__in=self.ids).values_list("split", flat=True)
+        return "+".join(sorted({split for split in [*proposed, *chosen] if split}))
+
+    def units(self, by: str = "") -> Iterator[JudgedUnit]:
+        values = {"studies": self.ids, "by": by, "only_complete": self.only_complete}
+        for batch in in_batches(_USED, values):
+            payloads = [json.loads(row[1]) for row in batch]
+            named = self._named(payloads)
+            for payload, items, row in zip(payloads, named, batch, strict=True):
+                key, _, pool, answers, shown = row
+                aggregate, said = self._said(answers)
+                yield JudgedUnit(
+                    key, self.kind.slug, pool, payload, *items, aggregate, said, json.loads(shown)
+                )
+
+    def _read(self, answers: str) -> tuple[Aggregate, list[Json]]:
+        said = json.loads(answers)
+        return self.kind.aggregate(said), said
+
+    def _named(
+        self, payloads: Sequence[Json]
+    ) -> Iterator[tuple[tuple[OutsideImage, ...], tuple[OutsideCaption, ...]]]:
+        shown = [self.kind.items(payload) for payload in payloads]
+        images = {
+            pk: OutsideImage(name, file_name)
+            for pk, name, file_name in _of_ids(_NAMED_IMAGES, {i for own, _ in shown for i in own})
+        }
+        captions = {
+            pk: OutsideCaption(name, text)
+            for pk, name, text in _of_ids(_NAMED_CAPTIONS, {c for _, own in shown for c in own})
+        }
+        for own_images, own_captions in shown:
+            yield (
+                tuple([images[pk] for pk in own_images]),
+                tuple([captions[pk] for pk in own_captions]),
+            )
 
     def queries(self, direction: str) -> Iterator[ReleasedQuery]:
         for batch in in_batches(_QUERIES, {"studies": self.ids, "direction": direction}):
@@ -94,10 +141,16 @@ def in_batches(statement: str, values: dict[str, Any]) -> Iterator[list[tuple[An
 
 
 def _external_ids(statement: str, ids: set[int]) -> dict[int, str]:
+    return dict(_of_ids(statement, ids))
+
+
+def _of_ids(statement: str, ids: set[int]) -> list[tuple[Any, ...]]:
+    if not ids:
+        return []
     with connection.cursor() as cursor:
         # One literal: PostgreSQL takes much longer to read an ARRAY of thousands of constants.
         cursor.execute(statement, [f"{{{','.join(map(str, ids))}}}"])
-        return dict(cursor.fetchall())
+        return list(cursor.fetchall())
 
 
 def _queries(direction: str, ids: list[int]) -> Iterator[ReleasedQuery]:

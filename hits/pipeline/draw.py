@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from hits.models import Account, Assignment, Person, Study
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
+from hits.pipeline.rules import rules_of
 from hits.pipeline.statements import row, rows
 from hits.protocol import Protocol, protocol
 
@@ -51,11 +52,11 @@ _UNSEEN = """
       AND u.id <> ALL (%(taken)s::bigint[])
     ORDER BY u.order_key LIMIT %(count)s
 """
-_LOOK = f"SELECT u.id, u.order_key, u.payload {_UNSEEN}"
+_LOOK = f"SELECT u.id, u.order_key, u.payload, floor(random() * 2)::int {_UNSEEN}"
 _HOLD_ANY = f"""
     WITH picked AS (SELECT u.id {_UNSEEN} FOR NO KEY UPDATE OF u)
     UPDATE hits_unit u SET held = held + 1 FROM picked WHERE u.id = picked.id
-    RETURNING u.id, u.order_key, u.payload
+    RETURNING u.id, u.order_key, u.payload, u.held + u.counted
 """
 _HOLD_FREE = _HOLD_ANY.replace("UPDATE OF u", "UPDATE OF u SKIP LOCKED")
 
@@ -65,6 +66,12 @@ class Drawn:
     unit_id: int
     order_key: int
     payload: str
+    asked_before: int
+
+    @property
+    def turn(self) -> int:
+        """Grows by one with everybody who is asked, and begins anywhere."""
+        return (self.order_key + self.asked_before) % 2**31
 
 
 _LOCK = """
@@ -118,7 +125,7 @@ def draw(*, study: Study, account: Account) -> Assignment:
     _may_work(study, participation, standing)
     assert study.version is not None
     hand = _Hand(study, account, participation)
-    drawn = _compose(hand, *_rules(study))
+    drawn = _compose(hand, *rules_of(study))
     if not drawn:
         raise NothingLeft("There is nothing left for you in this study at the moment.")
     lease = timedelta(minutes=study.version.lease_minutes)
@@ -136,19 +143,13 @@ def draw_for_ticket(
     if not standing.has_agreed:
         raise NotAllowed(AGREE_FIRST)
     hand = _Hand(study, account, participation)
-    kind, settings = _rules(study)
+    kind, settings = rules_of(study)
     drawn: list[Drawn] = []
     if may_hold and _is_welcome(study, participation, standing):
         drawn = _compose(hand, kind, settings)
     judges = bool(drawn)
     drawn = drawn or _only_golds(hand, kind, settings)
     return _place(study, account, hand, drawn, lease_until=lease_until, judges=judges)
-
-
-def _rules(study: Study) -> tuple[Protocol[Any, Any], Any]:
-    assert study.version is not None
-    kind = protocol(study.protocol)
-    return kind, kind.settings_model.model_validate(study.version.settings)
 
 
 def _lock_participation(study: Study, account: Account) -> _Participation:
@@ -297,7 +298,7 @@ def _place(
     random = Random(seed)
     random.shuffle(drawn)
     kind = protocol(study.protocol)
-    arranged = [kind.arrange(json.loads(unit.payload), random) for unit in drawn]
+    arranged = [kind.arrange(json.loads(unit.payload), unit.turn, random) for unit in drawn]
     now = timezone.now()
     page = Assignment(
         study=study,

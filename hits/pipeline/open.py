@@ -1,21 +1,20 @@
 """Open: a draft study with its proposals becomes units, golds and a first version."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
-from itertools import groupby, islice
-from operator import itemgetter
+from itertools import islice
 from random import Random
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Count
 from django.utils import timezone
+from psycopg2.errors import UniqueViolation
 from pydantic import ValidationError
 
 from hits.models import (
-    Caption,
     Corpus,
     Image,
     Membership,
@@ -31,8 +30,10 @@ from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused, Taken
 from hits.pipeline.publish import follow_study
-from hits.protocol import Protocol, protocol
-from hits.records import Candidate, Json, Query, UnitDraft
+from hits.pipeline.rules import judged_pool, rules_of
+from hits.pipeline.sources import GivenSource
+from hits.protocol import Protocol, Source, protocol
+from hits.records import Json, UnitDraft
 
 INFORMATION = (
     "You are asked to judge pairs of an image and a text. Your answers are stored under a number, "
@@ -48,9 +49,7 @@ MOST_PAY = 100
 TOO_MUCH_PAY = f"A page pays at most ${MOST_PAY}. Was it meant in cents?"
 Tell = Callable[[int], None]
 T = TypeVar("T")
-Row = tuple[Any, ...]
 BATCH = 2500
-ROWS = 5000
 
 
 @transaction.atomic
@@ -141,17 +140,56 @@ def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int
     if locked.state != Study.State.DRAFT:
         raise Closed("This study has been opened already.")
     assert locked.version is not None
-    proposals = list(locked.proposals.filter(finished_at__isnull=False).order_by("pk"))
-    if not proposals:
-        raise Refused("Choose at least one finished proposal of a machine first.")
-    counts = _make_units(locked, proposals, tell)
-    if not counts.get("candidate"):
-        raise Refused("The proposals gave no unit to judge: do the images have files?")
+    counts = _make_units(locked, tell)
+    if not counts.get(judged_pool(locked)):
+        raise Refused(_why_no_units(locked))
     Study.objects.filter(pk=locked.pk).update(state=Study.State.OPEN, opened_at=timezone.now())
-    # What plans depend on; the payloads would take longer than all of it.
-    analyze("hits_unit (study_id, key, pool, order_key, is_open)")
+    _analyze_units()
     study.refresh_from_db()
     return counts
+
+
+@transaction.atomic
+def add_units(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int]:
+    """More units for an open study: of what its feeding studies have finished and of what was
+    uploaded since. What it has already stays as it is."""
+    locked = (
+        Study.objects.select_for_update(of=("self",)).select_related("version").get(pk=study.pk)
+    )
+    if locked.state == Study.State.DRAFT:
+        raise Refused("Open the study first: that makes its first units.")
+    if locked.state == Study.State.CLOSED:
+        raise Closed("This study is closed.")
+    counts = _make_units(locked, tell)
+    _analyze_units()
+    return counts
+
+
+def _analyze_units() -> None:
+    # What plans depend on; the payloads would take longer than all of it.
+    analyze("hits_unit (study_id, key, pool, order_key, is_open)")
+
+
+def _why_no_units(study: Study) -> str:
+    kind = protocol(study.protocol)
+    given = {
+        Source.PROPOSALS: study.proposals.exists(),
+        Source.STUDIES: study.fed_by.exists(),
+        Source.ROWS: study.rows.exists(),
+        Source.CORPUS: False,
+    }
+    if not any(given.values()):
+        ways = " or ".join(_WAYS[source] for source in Source if source in kind.sources)
+        return f"There is nothing to make units of: {ways}."
+    return "What the study was given made no unit to judge: do the images have files?"
+
+
+_WAYS = {
+    Source.PROPOSALS: "choose at least one finished proposal of a machine",
+    Source.CORPUS: "say in the settings that the corpus’s own items are asked about",
+    Source.STUDIES: "choose the studies that feed it",
+    Source.ROWS: "upload rows",
+}
 
 
 def units_by_pool(study: Study) -> dict[str, int]:
@@ -173,106 +211,38 @@ def set_state(*, study: Study, state: str, by: User | None = None) -> None:
         follow_study(locked, by)
 
 
-def _make_units(study: Study, proposals: list[Proposal], tell: Tell) -> dict[str, int]:
-    assert study.version is not None
-    if len({(proposal.direction, proposal.split) for proposal in proposals}) > 1:
-        raise Refused("Choose proposals of one direction and one split; another is another study.")
-    kind = protocol(study.protocol)
-    settings = kind.settings_model.model_validate(study.version.settings)
+def _make_units(study: Study, tell: Tell) -> dict[str, int]:
+    """Stored as they come. Only where two have one key, which no machine's proposals do, all are
+    compared with each other."""
+    if study.state == Study.State.DRAFT:
+        try:
+            with transaction.atomic():
+                return _store_units(study, tell, compare=False)
+        except IntegrityError as refusal:
+            if not isinstance(refusal.__cause__, UniqueViolation):
+                raise
+        except UniqueViolation:
+            pass
+    return _store_units(study, tell, compare=True)
+
+
+def _store_units(study: Study, tell: Tell, *, compare: bool) -> dict[str, int]:
+    kind, settings = rules_of(study)
     copies = CopyBehind()
-    with _Queries(proposals, copies, tell) as queries, copies:
-        drafts = kind.units(queries, _targets(proposals[0]), settings, Random(study.seed))
+    with GivenSource(study, _proposals(study), copies, tell) as source, copies:
+        drafts = kind.units(source, settings, Random(study.seed))
         if _some_images_have_no_file(study.corpus_id):
             drafts = _showable(kind, drafts, copies)
         if earlier := list(study.continues.values_list("pk", flat=True)):
             drafts = _not_asked_before(earlier, drafts, copies)
-        return _Storing(study, queries, copies).store(drafts)
+        return _Storing(study, source, copies, compare=compare).store(drafts)
 
 
-def _targets(proposal: Proposal) -> list[int]:
-    if proposal.direction == "i2t":
-        items: Any = Caption.objects.filter(image__split=proposal.split)
-    else:
-        items = Image.objects.filter(split=proposal.split)
-    return list(items.filter(corpus=proposal.corpus).order_by("pk").values_list("pk", flat=True))
-
-
-# A query's original targets come first, without a proposal.
-_ORIGINALS = {
-    "i2t": "SELECT image_id, NULL::bigint, id, NULL::smallint, NULL::float8 FROM hits_caption"
-    " WHERE image_id IN",
-    "t2i": "SELECT id, NULL::bigint, image_id, NULL::smallint, NULL::float8 FROM hits_caption"
-    " WHERE id IN",
-}
-_QUERIES = """
-    SELECT query_id, proposal_id, target_id, rank, score FROM hits_candidate
-    WHERE proposal_id = ANY (%(proposals)s)
-    UNION ALL
-    {} (SELECT query_id FROM hits_candidate WHERE proposal_id = ANY (%(proposals)s))
-    ORDER BY query_id, proposal_id NULLS FIRST, rank, target_id
-"""
-_query_of = itemgetter(0)
-
-
-class _Queries:
-    """The queries one by one, each with its candidates by all machines.
-
-    Their rows are read in batches, and ahead of their use where that is asked for: the connection
-    that they are read from stores units meanwhile.
-    """
-
-    def __init__(self, proposals: list[Proposal], copies: CopyBehind, tell: Tell) -> None:
-        self._direction = proposals[0].direction
-        self._copies = copies
-        self._tell = tell
-        self._rows: list[Row] = []
-        self._started: list[Row] = []
-        self._done = 0
-        self._cursor = connection.chunked_cursor()
-        statement = _QUERIES.format(_ORIGINALS[self._direction])
-        self._cursor.execute(statement, {"proposals": [proposal.pk for proposal in proposals]})
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._cursor.close()
-
-    def __iter__(self) -> Iterator[Query]:
-        while rows := self._take():
-            for query_id, group in groupby(rows, key=_query_of):
-                yield _query(query_id, self._direction, group)
-                self._done += 1
-            self._tell(self._done)
-
-    def _take(self) -> list[Row]:
-        if not self._rows:
-            self._copies.wait()
-            self.read_ahead()
-        rows, self._rows = self._rows, []
-        return rows
-
-    def read_ahead(self) -> None:
-        """The rows of some whole queries: of the last one, more may be to come."""
-        while not self._rows and (more := self._cursor.fetchmany(ROWS)):
-            rows = self._started + more
-            last = rows[-1][0]
-            end = len(rows)
-            while end and rows[end - 1][0] == last:
-                end -= 1
-            self._rows, self._started = rows[:end], rows[end:]
-        if not self._rows:
-            self._rows, self._started = self._started, []
-
-
-def _query(query_id: int, direction: str, rows: Iterable[Row]) -> Query:
-    originals, candidates = [], []
-    for _, proposal_id, target_id, rank, score in rows:
-        if proposal_id is None:
-            originals.append(target_id)
-        else:
-            candidates.append(Candidate(proposal_id, target_id, rank, score))
-    return Query(query_id, direction, tuple(candidates), tuple(originals))
+def _proposals(study: Study) -> list[Proposal]:
+    found = list(study.proposals.filter(finished_at__isnull=False).order_by("pk"))
+    if len({(proposal.direction, proposal.split) for proposal in found}) > 1:
+        raise Refused("Choose proposals of one direction and one split; another is another study.")
+    return found
 
 
 def _some_images_have_no_file(corpus_id: int) -> bool:
@@ -313,19 +283,50 @@ def _batches(items: Iterator[T], size: int = BATCH) -> Iterator[list[T]]:
 
 _UNIT = ["id", "study_id", "key", "pool", "payload", "gold", "order_key", "wanted"]
 _SOURCE = ["unit_id", "proposal_id", "rank", "score"]
+_NEW_UNIT = """
+    CREATE TEMPORARY TABLE new_unit (LIKE hits_unit INCLUDING DEFAULTS) ON COMMIT DROP;
+    CREATE TEMPORARY TABLE new_unitsource (LIKE hits_unitsource) ON COMMIT DROP
+"""
+_KEEP_NEW = f"""
+    WITH kept AS (
+        INSERT INTO hits_unit ({", ".join(_UNIT)})
+        SELECT {", ".join(_UNIT)} FROM new_unit ORDER BY id
+        ON CONFLICT (study_id, key) DO NOTHING RETURNING id, pool),
+    sources AS (
+        INSERT INTO hits_unitsource ({", ".join(_SOURCE)})
+        SELECT {", ".join(_SOURCE)} FROM new_unitsource WHERE unit_id IN (SELECT id FROM kept))
+    SELECT pool, count(*) FROM kept GROUP BY pool ORDER BY pool
+"""
 
 
 class _Storing:
-    """Units by COPY, each batch while the next is made."""
+    """Units by COPY, each batch while the next is made; where they are compared, all of them
+    beside the table first, so that those with new keys go into it."""
 
-    def __init__(self, study: Study, queries: _Queries, copies: CopyBehind) -> None:
+    def __init__(
+        self, study: Study, source: GivenSource, copies: CopyBehind, *, compare: bool
+    ) -> None:
         assert study.version is not None
         self._study = study
         self._wanted = study.version.judgments_wanted
-        self._queries = queries
+        self._source = source
         self._copies = copies
+        self._compare = compare
+        self._prefix = "new" if compare else "hits"
 
     def store(self, drafts: Iterator[UnitDraft]) -> dict[str, int]:
+        if not self._compare:
+            return self._copy(drafts)
+        with connection.cursor() as cursor:
+            cursor.execute(_NEW_UNIT)
+            self._copy(drafts)
+            self._copies.wait()
+            cursor.execute(_KEEP_NEW)
+            counts = dict(cursor.fetchall())
+            cursor.execute("DROP TABLE new_unit, new_unitsource")
+        return counts
+
+    def _copy(self, drafts: Iterator[UnitDraft]) -> dict[str, int]:
         counts: Counter[str] = Counter()
         ids = new_ids("hits_unit", BATCH)
         while True:
@@ -340,10 +341,11 @@ class _Storing:
                 break
             counts.update(pools)
             self._copies.wait()
-            self._queries.read_ahead()
+            self._source.read_ahead()
             ids = new_ids("hits_unit", len(lines)) + ids
-            self._copies.start("hits_unit", _UNIT, lines)
-            self._copies.start("hits_unitsource", _SOURCE, sources)
+            self._copies.start(f"{self._prefix}_unit", _UNIT, lines)
+            if sources:
+                self._copies.start(f"{self._prefix}_unitsource", _SOURCE, sources)
         return dict(sorted(counts.items()))
 
     def _line(self, unit_id: int, draft: UnitDraft) -> str:

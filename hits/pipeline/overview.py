@@ -8,9 +8,9 @@ from decimal import Decimal
 from django.utils import timezone
 
 from hits.models import Job, Participation, Study
+from hits.pipeline.rules import judged_pool
 from hits.pipeline.spent import PAGES_FOR_THE_PACE, Pace, Spent, spent_by_channel
 from hits.pipeline.tally import Results, kept, one_row, results_of, rows
-from hits.protocol import protocol
 
 QUIET_AFTER = timedelta(hours=3)
 
@@ -110,11 +110,6 @@ def pages_of(study: Study) -> Pages:
 
 
 def _progress(study: Study) -> Progress:
-    assert study.version is not None
-    kind = protocol(study.protocol)
-    judged_pool = next(
-        iter(kind.composition(kind.settings_model.model_validate(study.version.settings)))
-    )
     row = one_row(
         """
         SELECT count(*) FILTER (WHERE pool = %(pool)s),
@@ -126,7 +121,7 @@ def _progress(study: Study) -> Progress:
                count(*) FILTER (WHERE gold IS NOT NULL)
         FROM hits_unit WHERE study_id = %(study)s AND NOT excluded
         """,
-        {"study": study.pk, "pool": judged_pool},
+        {"study": study.pk, "pool": judged_pool(study)},
     )
     return Progress(*row)
 

@@ -129,15 +129,15 @@ def _units(source: StudySource) -> tuple[Sequence[str], Iterator[Sequence[Any]]]
     columns = ["image_ids", "caption_ids", "pool", "label", "positive", "judgments", "distribution"]
     rows = (
         (
-            " ".join(unit.image_ids),
-            " ".join(unit.caption_ids),
+            " ".join([image.id for image in unit.images]),
+            " ".join([caption.id for caption in unit.captions]),
             unit.pool,
             unit.aggregate.label,
             int(unit.aggregate.positive),
             sum(unit.aggregate.distribution.values()),
             ";".join(f"{value}:{count}" for value, count in unit.aggregate.distribution.items()),
         )
-        for unit in source.units("image")
+        for unit in source.units()
     )
     return columns, rows
 

@@ -58,6 +58,8 @@ def page_of(
         study_name=study.name,
         study_slug=study.slug,
         template=kind.template,
+        scripts=kind.scripts,
+        styles=kind.styles,
         settings=settings,
         wording=wording,
         form=kind.form(settings, wording),
@@ -89,7 +91,7 @@ def _specimen(
     values = {"study": study.pk, "pool": pool, "count": size * APART}
     found = [json.loads(payload) for (payload,) in rows(_SPECIMEN, values)]
     return [
-        (position, kind.arrange(payload, random), payload)
+        (position, kind.arrange(payload, position, random), payload)
         for position, payload in enumerate(found[:: max(1, len(found) // size)][:size], 1)
     ]
 

@@ -61,8 +61,9 @@ _CONSENT = """
     WHERE a.id = %(assignment)s
 """
 _SLOTS = """
-    SELECT id, position, shown FROM hits_slot
-    WHERE assignment_id = %(assignment)s ORDER BY position
+    SELECT s.id, s.position, s.shown, u.payload
+    FROM hits_slot s JOIN hits_unit u ON u.id = s.unit_id
+    WHERE s.assignment_id = %(assignment)s ORDER BY s.position
 """
 _STORE = """
     INSERT INTO hits_judgment (slot_id, answer, problem, seconds)
@@ -261,7 +262,7 @@ def _parse(page: _LockedPage, fields: Fields) -> list[Answered]:
     questions = by_question(fields)
     errors: dict[str, str] = {}
     answered = []
-    for slot_id, position, shown in rows(_SLOTS, {"assignment": page.pk}):
+    for slot_id, position, shown, payload in rows(_SLOTS, {"assignment": page.pk}):
         own = questions.get(position, {})
         problem = _text(own, "problem")[:LONGEST_PROBLEM]
         answer = None
@@ -269,7 +270,8 @@ def _parse(page: _LockedPage, fields: Fields) -> list[Answered]:
             problem = problem or "The image does not load."
         else:
             try:
-                answer = kind.parse(own, None if shown is None else json.loads(shown), settings)
+                arranged = None if shown is None else json.loads(shown)
+                answer = kind.parse(own, json.loads(payload), arranged, settings)
             except FieldErrors as wrong:
                 errors |= {f"q{position}-{name}": text for name, text in wrong.errors.items()}
         answered.append(Answered(slot_id, position, answer, problem, _seconds(own, longest)))

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -13,11 +13,13 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.models import Decision, Judgment, Study
+from hits.pipeline.rules import rules_of
 from hits.protocol import protocol
-from hits.records import Option
+from hits.records import Option, Tallied
 
 KEPT_SECONDS = 60
 CHEAP_SECONDS = 0.05
+BINS = 10
 
 T = TypeVar("T")
 
@@ -54,17 +56,46 @@ class GoldRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Numbers:
+    """Answers that are numbers: where they lie, and how many in each of equal parts."""
+
+    mean: float
+    deviation: float
+    median: float
+    low: float
+    high: float
+    bins: list[int]
+
+    @property
+    def shares(self) -> list[Share]:
+        width = (self.high - self.low) / len(self.bins)
+        of = sum(self.bins)
+        return [
+            Share(f"{self.low + i * width:g} to {self.low + (i + 1) * width:g}", count, of)
+            for i, count in enumerate(self.bins)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One field of the answers: of the n that have it, the share of each option, or numbers."""
+
+    field: str
+    title: str
+    n: int
+    several: bool
+    shares: list[Share]
+    numbers: Numbers | None
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What the used judgments say so far, at one moment."""
 
     at: datetime
     n: int
-    justified: int
-    wrong: int
-    choices: list[Share]
+    tallies: list[Tally]
     machines: list[MachineRow]
-    reasons: list[Share]
-    errors: list[Share]
     golds: list[GoldRow]
     problems: int
 
@@ -110,26 +141,42 @@ _USED = """
     JOIN hits_judgment j ON j.slot_id = s.id
     WHERE u.study_id = %(study)s AND u.gold IS NULL AND NOT u.excluded AND j.answer IS NOT NULL
 """
+# Of each field: how many answers have it, how often each value was given, and whether a value is
+# one of several in an answer.
 _TALLY = f"""
-    WITH used AS MATERIALIZED ({_USED})
-    SELECT 'choice', NULL, NULL, answer ->> 'choice', count(*) FROM used GROUP BY 4
+    WITH used AS MATERIALIZED ({_USED}),
+    field AS (SELECT name FROM unnest(%(fields)s::text[]) name),
+    said AS (
+        SELECT used.unit_id, field.name, answer -> field.name AS value
+        FROM used JOIN field ON answer ? field.name)
+    SELECT 'n', NULL, NULL::int, NULL, false, count(*) FROM used
     UNION ALL
-    SELECT 'machine', m.name || ' ' || m.version, us.rank, answer ->> 'choice', count(*)
-    FROM used
-    JOIN hits_unitsource us ON us.unit_id = used.unit_id AND us.rank <= %(depth)s
+    SELECT 'has', name, NULL, NULL, bool_or(jsonb_typeof(value) = 'array'), count(*)
+    FROM said GROUP BY name
+    UNION ALL
+    SELECT 'value', name, NULL, given, false, count(*)
+    FROM said, LATERAL (
+        SELECT jsonb_array_elements_text(value) AS given WHERE jsonb_typeof(value) = 'array'
+        UNION ALL SELECT value #>> '{{}}' WHERE jsonb_typeof(value) <> 'array') each
+    WHERE NOT name = ANY (%(numbers)s) GROUP BY name, given
+    UNION ALL
+    SELECT 'machine', m.name || ' ' || m.version, us.rank::int, value #>> '{{}}', false, count(*)
+    FROM said
+    JOIN hits_unitsource us ON us.unit_id = said.unit_id AND us.rank <= %(depth)s
     JOIN hits_proposal p ON p.id = us.proposal_id
     JOIN hits_machine m ON m.id = p.machine_id
-    GROUP BY 2, 3, 4
-    UNION ALL
-    SELECT 'justified', NULL, NULL, NULL, count(*) FROM used WHERE answer ? 'reasons'
-    UNION ALL
-    SELECT 'wrong', NULL, NULL, NULL, count(*) FROM used WHERE answer ? 'errors'
-    UNION ALL
-    SELECT 'reason', NULL, NULL, value, count(*)
-    FROM used, jsonb_array_elements_text(answer -> 'reasons') GROUP BY 4
-    UNION ALL
-    SELECT 'error', NULL, NULL, value, count(*)
-    FROM used, jsonb_array_elements_text(answer -> 'errors') GROUP BY 4
+    WHERE said.name = %(first)s GROUP BY 2, 3, 4
+"""
+_NUMBERS = f"""
+    WITH used AS ({_USED}),
+    said AS (SELECT (answer ->> %(field)s)::float8 AS value FROM used WHERE answer ? %(field)s),
+    bin AS (
+        SELECT least(width_bucket(value, %(low)s, %(high)s, %(bins)s), %(bins)s) AS number,
+               count(*) AS n FROM said GROUP BY 1)
+    SELECT avg(value), coalesce(stddev_samp(value), 0),
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY value),
+           (SELECT jsonb_object_agg(number, n) FROM bin)
+    FROM said
 """
 _GOLDS = """
     SELECT u.pool, u.gold, j.answer, count(*)
@@ -140,38 +187,74 @@ _GOLDS = """
     GROUP BY 1, 2, 3 ORDER BY 1
 """
 
-Tally = dict[str, dict[str, int]]
-
 
 def _results(study: Study) -> Results:
     assert study.version is not None
-    kind = protocol(study.protocol)
-    settings = kind.settings_model.model_validate(study.version.settings)
+    kind, settings = rules_of(study)
     wording = kind.wording_model.model_validate(study.version.wording)
-    form = kind.form(settings, wording)
-    tally: Tally = {}
-    by_machine: dict[tuple[str, int], dict[str, int]] = {}
-    depth = getattr(settings, "judged_depth", 5)
-    for part, machine, rank, value, count in rows(_TALLY, {"study": study.pk, "depth": depth}):
-        if part == "machine":
-            by_machine.setdefault((machine, rank), {})[value] = count
-        else:
-            tally.setdefault(part, {})[value or ""] = count
-    choices = tally.get("choice", {})
-    n = sum(choices.values())
-    justified = tally.get("justified", {}).get("", 0)
-    wrong = tally.get("wrong", {}).get("", 0)
+    asked = kind.tallies(settings, wording)
+    counted = _counted(study, asked, getattr(settings, "judged_depth", 5))
     return Results(
         at=timezone.now(),
-        n=n,
-        justified=justified,
-        wrong=wrong,
-        choices=_shares(form.get("choices", []), choices, n),
-        machines=_machine_rows(form.get("choices", []), by_machine),
-        reasons=_shares(form.get("reasons", []), tally.get("reason", {}), justified),
-        errors=_shares(form.get("errors", []), tally.get("error", {}), wrong),
+        n=counted.n,
+        tallies=[_tally(study, each, counted) for each in asked],
+        machines=_machine_rows(asked[0].options if asked else [], counted.by_machine),
         golds=_gold_rows(study),
         problems=problems_of(study).count(),
+    )
+
+
+@dataclass(slots=True)
+class _Counted:
+    n: int = 0
+    has: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    values: dict[str, dict[str, int]] = field(default_factory=dict)
+    by_machine: dict[tuple[str, int], dict[str, int]] = field(default_factory=dict)
+
+
+def _counted(study: Study, asked: Sequence[Tallied], depth: int) -> _Counted:
+    values = {
+        "study": study.pk,
+        "fields": [each.field for each in asked],
+        "numbers": [each.field for each in asked if not each.options],
+        "first": asked[0].field if asked and asked[0].options else "",
+        "depth": depth,
+    }
+    found = _Counted()
+    for part, name, rank, value, several, count in rows(_TALLY, values):
+        if part == "n":
+            found.n = count
+        elif part == "has":
+            found.has[name] = (count, several)
+        elif part == "value":
+            found.values.setdefault(name, {})[value] = count
+        else:
+            found.by_machine.setdefault((name, rank), {})[value] = count
+    return found
+
+
+def _tally(study: Study, asked: Tallied, counted: _Counted) -> Tally:
+    n, several = counted.has.get(asked.field, (0, False))
+    return Tally(
+        field=asked.field,
+        title=asked.title,
+        n=n,
+        several=several,
+        shares=_shares(asked.options, counted.values.get(asked.field, {}), n),
+        numbers=_numbers(study, asked) if n and not asked.options else None,
+    )
+
+
+def _numbers(study: Study, asked: Tallied) -> Numbers:
+    values = {"field": asked.field, "low": asked.low, "high": asked.high, "bins": BINS}
+    mean, deviation, median, bins = one_row(_NUMBERS, {"study": study.pk, **values})
+    return Numbers(
+        mean,
+        deviation,
+        median,
+        asked.low,
+        asked.high,
+        [bins.get(str(number), 0) for number in range(1, BINS + 1)],
     )
 
 

@@ -9,18 +9,20 @@ from typing import Any
 from pydantic import Field
 
 from hits.exporters.streams import as_json_object
-from hits.protocol import FieldErrors, Frozen, Protocol, register
+from hits.protocol import FieldErrors, Frozen, Protocol, Source, register
 from hits.records import (
     Aggregate,
     Candidate,
     Fields,
     Items,
     Json,
+    JudgedUnit,
     Option,
     Query,
-    ReleasedUnit,
     ReleaseSource,
+    Tallied,
     UnitDraft,
+    UnitSource,
 )
 
 CHOICES = ("yes", "partial_yes", "mostly_no", "no")
@@ -47,6 +49,11 @@ TRUE_POSITIVE, TRUE_NEGATIVE = "true_positive", "true_negative"
 
 
 class Settings(Frozen):
+    own_pairs: bool = Field(
+        False,
+        title="Ask about the corpus’s own pairs",
+        description="Every image with each of its captions, besides what machines proposed.",
+    )
     justification: bool = Field(
         True,
         title="Ask what is wrong",
@@ -215,10 +222,14 @@ class Wording(Frozen):
 class Matching(Protocol[Settings, Wording]):
     slug = "matching"
     name = "Image-text matching"
+    description = "Four choices on whether a text describes an image, as in ECCV Caption."
     template = "protocols/matching.html"
     settings_model = Settings
     shown_settings = frozenset({"justification"})
     wording_model = Wording
+    sources = frozenset({Source.PROPOSALS, Source.CORPUS})
+    directions = ("i2t", "t2i")
+    specimens = ({"image": 1, "caption": 1}, {"image": 2, "caption": 3})
     columns = ("choice", "reasons", "errors", "other")
 
     def composition(self, settings: Settings) -> Mapping[str, int]:
@@ -231,23 +242,15 @@ class Matching(Protocol[Settings, Wording]):
     def fill(self, settings: Settings) -> Sequence[str]:
         return [FILL, TRUE_POSITIVE, TRUE_NEGATIVE]
 
-    def units(
-        self, queries: Iterable[Query], targets: Sequence[int], settings: Settings, random: Random
-    ) -> Iterator[UnitDraft]:
-        for query in queries:
-            ranked, best = _by_target(query.candidates)
-            golds = _golds(query, best, targets, settings, random) if settings.golds_a_query else []
-            yield from golds
-            taken = {gold.key for gold in golds}
-            for target, sources in ranked.items():
-                rank = best[target]
-                if rank > settings.fill_depth:
-                    continue
-                payload = _pair(query, target)
-                key = _key(payload)
-                if key not in taken:
-                    pool = CANDIDATE if rank <= settings.judged_depth else FILL
-                    yield UnitDraft(key, pool, payload, None, tuple(sources))
+    def units(self, source: UnitSource, settings: Settings, random: Random) -> Iterator[UnitDraft]:
+        targets = source.targets()
+        for query in source.queries():
+            yield from _proposed(query, targets, settings, random)
+        if settings.own_pairs:
+            for image in source.images():
+                for caption in image.captions:
+                    payload = {"image": image.id, "caption": caption}
+                    yield UnitDraft(_key(payload), CANDIDATE, payload)
 
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         return [payload["image"]], [payload["caption"]]
@@ -265,7 +268,7 @@ class Matching(Protocol[Settings, Wording]):
             "errors": _options(ERRORS, wording.errors, "sdfghjklcv", {}),
         }
 
-    def parse(self, fields: Fields, shown: Json | None, settings: Settings) -> Json:
+    def parse(self, fields: Fields, payload: Json, shown: Json | None, settings: Settings) -> Json:
         errors: dict[str, str] = {}
         choice = (fields.get("choice") or [""])[0]
         if choice not in CHOICES:
@@ -301,6 +304,14 @@ class Matching(Protocol[Settings, Wording]):
         distribution = {choice: counts[choice] for choice in CHOICES}
         return Aggregate(label, label in POSITIVE, distribution)
 
+    def tallies(self, settings: Settings, wording: Wording) -> Sequence[Tallied]:
+        form = self.form(settings, wording)
+        return [
+            Tallied("choice", wording.question, form["choices"]),
+            Tallied("reasons", wording.reasons_question, form["reasons"]),
+            Tallied("errors", wording.errors_question, form["errors"]),
+        ][: 3 if settings.justification else 1]
+
     def export(self, source: ReleaseSource, settings: Settings) -> Mapping[str, Iterable[str]]:
         """The two files that eccv_caption reads: the positives of each query."""
         return {
@@ -329,7 +340,7 @@ def _positives(
     query_end, target_end = ("image", "caption") if direction == "i2t" else ("caption", "image")
     by_query = groupby(source.units(query_end), key=lambda unit: unit.payload[query_end])
     query_id: int | None = 0
-    units: Iterator[ReleasedUnit] = iter(())
+    units: Iterator[JudgedUnit] = iter(())
     for query in source.queries(direction):
         while query_id is not None and query_id < query.id:
             query_id, units = next(by_query, (None, iter(())))
@@ -350,10 +361,11 @@ def _numbers_first(external_id: int | str) -> tuple[bool, int | str]:
     return isinstance(external_id, str), external_id
 
 
-def _put(positives: dict[int, str], unit: ReleasedUnit, target_end: str) -> None:
+def _put(positives: dict[int, str], unit: JudgedUnit, target_end: str) -> None:
     target = unit.payload[target_end]
     if unit.aggregate.positive:
-        (positives[target],) = unit.caption_ids if target_end == "caption" else unit.image_ids
+        (item,) = unit.captions if target_end == "caption" else unit.images
+        positives[target] = item.id
     else:
         positives.pop(target, None)
 
@@ -366,6 +378,24 @@ def _pair(query: Query, target: int) -> Json:
 
 def _key(payload: Json) -> str:
     return f"{payload['image']}:{payload['caption']}"
+
+
+def _proposed(
+    query: Query, targets: Sequence[int], settings: Settings, random: Random
+) -> Iterator[UnitDraft]:
+    ranked, best = _by_target(query.candidates)
+    golds = _golds(query, best, targets, settings, random) if settings.golds_a_query else []
+    yield from golds
+    taken = {gold.key for gold in golds}
+    for target, sources in ranked.items():
+        rank = best[target]
+        if rank > settings.fill_depth:
+            continue
+        payload = _pair(query, target)
+        key = _key(payload)
+        if key not in taken:
+            pool = CANDIDATE if rank <= settings.judged_depth else FILL
+            yield UnitDraft(key, pool, payload, None, tuple(sources))
 
 
 def _by_target(

@@ -173,12 +173,18 @@ def results_table(request: HttpRequest, slug: str) -> HttpResponse:
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{found.slug}-results.csv"'
     table = csv.writer(response)
-    labels = [share.label for share in counted.choices]
-    table.writerow(["machine", "rank", "n", *labels])
-    table.writerow(["all", "", counted.n, *(share.count for share in counted.choices)])
+    table.writerow(["field", "machine", "rank", "n", "value", "count"])
+    for tally in counted.tallies:
+        shares = tally.numbers.shares if tally.numbers else tally.shares
+        table.writerows(
+            [tally.field, "all", "", tally.n, each.label, each.count] for each in shares
+        )
     for row in counted.machines:
         rank = "all" if row.rank is None else row.rank
-        table.writerow([row.machine, rank, row.n, *(share.count for share in row.shares)])
+        first = counted.tallies[0].field
+        table.writerows(
+            [first, row.machine, rank, row.n, each.label, each.count] for each in row.shares
+        )
     return response
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from hits.protocol import FieldErrors, protocol
 from hits.protocols.matching import CHOICES, ERRORS, JUSTIFIED, POSITIVE, REASONS, Settings
-from hits.records import Candidate, Fields, Query, UnitDraft
+from hits.records import Candidate, CorpusImage, Fields, Query, UnitDraft
+from tests.protocols.given import Given
 
 MATCHING = protocol("matching")
 JUSTIFIED_SETTINGS = Settings()
@@ -18,7 +19,7 @@ PLAIN = Settings(justification=False)
 
 
 def parse(**fields: list[str]) -> dict[str, Any]:
-    return MATCHING.parse(fields, None, JUSTIFIED_SETTINGS)
+    return MATCHING.parse(fields, {}, None, JUSTIFIED_SETTINGS)
 
 
 def wrong_fields(**fields: list[str]) -> set[str]:
@@ -85,7 +86,7 @@ def test_what_is_wrong_is_stored_only_where_it_was_asked() -> None:
 @pytest.mark.parametrize("choice", CHOICES)
 def test_without_justification_only_the_choice_is_asked(choice: str) -> None:
     fields = {"choice": [choice], "reasons": ["wrong"]}
-    assert MATCHING.parse(fields, None, PLAIN) == {"choice": choice}
+    assert MATCHING.parse(fields, {}, None, PLAIN) == {"choice": choice}
 
 
 @pytest.mark.parametrize("sent", [[], [""], ["not sure"], ["YES"], ["1"]])
@@ -95,7 +96,7 @@ def test_there_is_no_fifth_answer(sent: list[str]) -> None:
 
 def parsed(fields: Fields, settings: Settings) -> tuple[dict[str, Any] | None, set[str]]:
     try:
-        return MATCHING.parse(fields, None, settings), set()
+        return MATCHING.parse(fields, {}, None, settings), set()
     except FieldErrors as wrong:
         return None, set(wrong.errors)
 
@@ -184,7 +185,7 @@ def query(*rankings: list[int], originals: tuple[int, ...] = ()) -> Query:
 
 
 def units(asked: Query, settings: Settings = JUSTIFIED_SETTINGS, seed: int = 0) -> list[UnitDraft]:
-    return list(MATCHING.units([asked], TARGETS, settings, Random(seed)))
+    return list(MATCHING.units(Given([asked], TARGETS), settings, Random(seed)))
 
 
 def targets(found: list[UnitDraft], pool: str) -> set[int]:
@@ -262,9 +263,19 @@ def test_every_pair_is_one_unit_with_all_who_proposed_it(
         assert (unit.gold is None) == (unit.pool in {"candidate", "fill"})
 
 
+def test_the_corpus_s_own_pairs_are_asked_about_where_that_is_wanted() -> None:
+    image = CorpusImage(7, 640, 480, {1000: "A cat.", 1001: "A dog."}, ())
+    own = Settings(own_pairs=True)
+    found = [
+        (unit.key, unit.pool) for unit in MATCHING.units(Given(corpus=[image]), own, Random(0))
+    ]
+    assert found == [("7:1000", "candidate"), ("7:1001", "candidate")]
+    assert not list(MATCHING.units(Given(corpus=[image]), PLAIN, Random(0)))
+
+
 def test_the_other_direction_asks_the_same_pairs() -> None:
     asked = Query(1000, "t2i", (Candidate(1, 7, 1, 1.0),), ())
-    (unit,) = (unit for unit in MATCHING.units([asked], [7], PLAIN, Random(0)))
+    (unit,) = (unit for unit in MATCHING.units(Given([asked], [7]), PLAIN, Random(0)))
     assert unit.payload == {"image": 7, "caption": 1000}
     assert unit.key == "7:1000"
 

@@ -1,3 +1,4 @@
+import csv
 import json
 import re
 import time
@@ -136,7 +137,7 @@ def test_choice_shares_by_machine_and_rank_count_only_what_is_used(study: Study)
     flagged(study)
     results = results_of(study)
     assert results.n == 8
-    assert [share.count for share in results.choices] == [4, 0, 0, 4]
+    assert [share.count for share in results.tallies[0].shares] == [4, 0, 0, 4]
     units = [slot.unit for slot in first.slots.select_related("unit") if slot.unit.gold is None]
     proposed = [s.rank for unit in units for s in unit.sources.all() if s.rank <= 5]
     by_rank = [row for row in results.machines if row.rank is not None]
@@ -157,13 +158,13 @@ def test_reasons_and_golds_are_tallied(study: Study) -> None:
     submit(assignment_key=page.key, account=account, fields=fields)
     check_submitted()
     results = results_of(study)
-    assert results.justified == 4
-    assert [share.count for share in results.reasons] == [4, 0, 1, 0]
+    assert results.tallies[1].n == 4
+    assert [share.count for share in results.tallies[1].shares] == [4, 0, 1, 0]
     assert {(row.kind, row.passed, row.answered) for row in results.golds} == {
         ("true positive", 1, 1),
         ("true negative", 1, 1),
     }
-    assert (results.errors[0].count, results.errors[0].of) == (1, 1)
+    assert (results.tallies[2].shares[0].count, results.tallies[2].n) == (1, 1)
 
 
 def test_what_is_described_wrong_is_a_share_of_the_judgments_that_said_so(
@@ -181,9 +182,10 @@ def test_what_is_described_wrong_is_a_share_of_the_judgments_that_said_so(
     submit(assignment_key=page.key, account=account, fields=fields)
     check_submitted()
     text = desk.get(address(study, "results/")).text
-    assert "share of the 4 judgments that gave reasons" in text
-    assert "share of the 2 judgments that said so" in text
-    assert results_of(study).errors[0].part == 1
+    assert "share among the 2 judgments that say so" in text
+    _, reasons, errors = results_of(study).tallies
+    assert (reasons.n, errors.n) == (4, 2)
+    assert errors.shares[0].part == 1
 
 
 def test_a_decision_shows_in_the_results_at_once(study: Study) -> None:
@@ -199,8 +201,11 @@ def test_the_table_is_downloaded_without_formulas(study: Study, desk: Client) ->
     answer = desk.get(address(study, "results.csv"))
     assert answer.headers["Content-Disposition"].startswith("attachment")
     lines = answer.content.decode().splitlines()
-    assert lines[0].startswith("machine,rank,n,100% YES")
-    assert not any(line.startswith(("=", '"=')) for line in lines)
+    assert lines[0] == "field,machine,rank,n,value,count"
+    assert "choice,all,,4,100% YES,4" in lines
+    cells = [cell for row in csv.reader(lines) for cell in row]
+    assert "'=HYPERLINK(1) 1" in cells
+    assert not any(cell.startswith("=") for cell in cells)
 
 
 def test_reported_problems_are_listed_with_what_was_shown(study: Study, desk: Client) -> None:

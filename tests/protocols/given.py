@@ -1,0 +1,34 @@
+"""What a study was given, without a database."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hits.records import CorpusImage, Json, JudgedUnit, Query
+
+
+@dataclass(frozen=True)
+class Given:
+    proposed: Sequence[Query] = ()
+    among: Sequence[int] = ()
+    corpus: Sequence[CorpusImage] = ()
+    finished: Sequence[JudgedUnit] = ()
+    uploaded: Sequence[Json] = ()
+
+    def queries(self) -> Iterator[Query]:
+        return iter(self.proposed)
+
+    def targets(self) -> Sequence[int]:
+        return self.among
+
+    def images(self) -> Iterator[CorpusImage]:
+        return iter(self.corpus)
+
+    def captions_of(self, images: Iterable[int]) -> Mapping[int, Mapping[int, str]]:
+        wanted = set(images)
+        return {image.id: image.captions for image in self.corpus if image.id in wanted}
+
+    def judged(self) -> Iterator[JudgedUnit]:
+        return iter(self.finished)
+
+    def rows(self) -> Iterator[Json]:
+        return iter(self.uploaded)
