@@ -126,6 +126,10 @@ class Protocol(ABC, Generic[Settings, Wording]):
         """The pools that fill a page when the first runs short, in order."""
         return []
 
+    def asks_corpus(self, settings: Settings) -> bool:
+        """Whether the corpus alone gives units."""
+        return Source.CORPUS in self.sources
+
     @abstractmethod
     def units(self, source: UnitSource, settings: Settings, random: Random) -> Iterator[UnitDraft]:
         """What the study was given, as units to judge and golds. Units with the key of an earlier

@@ -7,7 +7,7 @@ from hits.pipeline.jobs import Progress, Work
 from hits.pipeline.launch import launch
 from hits.pipeline.ledger import settle_due
 from hits.pipeline.load import load
-from hits.pipeline.open import open_study, units_by_pool
+from hits.pipeline.open import add_units, open_study, units_by_pool
 from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.release import release
 from workers.propose import propose_candidates
@@ -51,6 +51,13 @@ def _open(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {"units": units}
 
 
+def _feed(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    units = add_units(study=Study.objects.get(pk=arguments["study"]), tell=progress)
+    made = sum(units.values())
+    progress.say(f"{made:,} more unit{'' if made == 1 else 's'}." if made else "Nothing new.")
+    return {"units": units}
+
+
 def _release(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     made = release(
         studies=list(Study.objects.filter(pk__in=arguments["studies"])),
@@ -85,6 +92,7 @@ WORK: dict[str, Work] = {
     "import": _import,
     "propose": _propose,
     "open": _open,
+    "feed": _feed,
     "release": _release,
     "publish": _publish,
     "reconcile": _reconcile,

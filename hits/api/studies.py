@@ -16,6 +16,7 @@ from hits.api.lists import Listing
 from hits.api.study_serializers import (
     ChangeSerializer,
     ExclusionSerializer,
+    FeedersSerializer,
     NewExclusionSerializer,
     NewStudySerializer,
     ProposalsSerializer,
@@ -25,8 +26,9 @@ from hits.api.study_serializers import (
 )
 from hits.models import Exclusion, Proposal, Role, Study, StudyVersion
 from hits.pipeline import arrange, jobs, visible
+from hits.pipeline.chain import choose_feeders, exclude, stop_excluding
 from hits.pipeline.errors import Closed, Refused
-from hits.pipeline.open import change_version, create_study, set_state
+from hits.pipeline.open import change_version, create_study, refuse_without_source, set_state
 from hits.protocol import registry
 
 READERS = (Role.REVIEWER, Role.RESEARCHER)
@@ -111,9 +113,22 @@ class StudyOpen(APIView):
         study = study_of(request, slug, Role.RESEARCHER)
         if study.state != Study.State.DRAFT:
             raise Closed("This study has been opened already.")
-        if not study.proposals.filter(finished_at__isnull=False).exists():
-            raise Refused("Choose at least one finished proposal of a machine first.")
+        refuse_without_source(study)
         job = jobs.ask(kind="open", arguments={"study": study.pk}, by=user_of(request), study=study)
+        return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+
+class StudyUnits(APIView):
+    throttle_classes = [throttles.AskForWork]
+
+    @extend_schema(operation_id="studies_units_add", request=None, responses={202: JobSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Add units to an open study: what its feeding studies have finished and what was
+        uploaded since. Asked again, it adds nothing twice."""
+        study = study_of(request, slug, Role.RESEARCHER)
+        if study.state in {Study.State.DRAFT, Study.State.CLOSED}:
+            raise Closed("Only a study that is open or paused takes more units.")
+        job = jobs.ask(kind="feed", arguments={"study": study.pk}, by=user_of(request), study=study)
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -182,6 +197,35 @@ class StudyProposals(mixins.ListModelMixin, Listing):
         return self.list(request)
 
 
+class StudyFeeders(mixins.ListModelMixin, Listing):
+    queryset = Study.objects.none()
+    serializer_class = StudySerializer
+    order = ("slug",)
+
+    def get_queryset(self) -> QuerySet[Study]:
+        study = study_of(self.request, self.kwargs["slug"], Role.RESEARCHER)
+        return study.fed_by.select_related("version", "corpus")
+
+    @extend_schema(operation_id="studies_feeders_list")
+    def get(self, request: Request, slug: str) -> Response:
+        return self.list(request)
+
+    @extend_schema(
+        operation_id="studies_feeders_choose",
+        request=FeedersSerializer,
+        responses=StudySerializer(many=True),
+    )
+    def put(self, request: Request, slug: str) -> Response:
+        """Choose the studies whose finished units become units of this one."""
+        study = study_of(request, slug, Role.RESEARCHER)
+        sent = FeedersSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        named = sent.validated_data["feeders"]
+        chosen = [study_of(request, other, Role.RESEARCHER) for other in named]
+        choose_feeders(study=study, feeders=chosen)
+        return self.list(request)
+
+
 class ExclusionList(mixins.ListModelMixin, Listing):
     queryset = Exclusion.objects.none()
     serializer_class = ExclusionSerializer
@@ -205,10 +249,9 @@ class ExclusionList(mixins.ListModelMixin, Listing):
         sent = NewExclusionSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         other = study_of(request, sent.validated_data["other"], Role.RESEARCHER)
-        if other == study:
-            raise Refused("A study cannot exclude itself.")
-        exclusion, _ = Exclusion.objects.get_or_create(study=study, other=other)
-        return Response(ExclusionSerializer(exclusion).data, status=status.HTTP_201_CREATED)
+        exclude(study=study, other=other)
+        kept = study.exclusions.get(other=other)
+        return Response(ExclusionSerializer(kept).data, status=status.HTTP_201_CREATED)
 
 
 class ExclusionView(generics.GenericAPIView[Exclusion]):
@@ -217,5 +260,6 @@ class ExclusionView(generics.GenericAPIView[Exclusion]):
     @extend_schema(operation_id="studies_exclusions_destroy", responses={204: None})
     def delete(self, request: Request, slug: str, other: str) -> Response:
         study = study_of(request, slug, Role.RESEARCHER)
-        study.exclusions.filter(other__slug=other).delete()
+        for each in study.exclusions.filter(other__slug=other).select_related("other"):
+            stop_excluding(study=study, other=each.other)
         return Response(status=status.HTTP_204_NO_CONTENT)

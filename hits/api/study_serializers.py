@@ -32,7 +32,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
     class Meta:
         model = Study
         fields = [
-            "slug", "name", "corpus", "protocol", "state", "seed", "version", "created_at",
+            "slug", "name", "corpus", "split", "protocol", "state", "seed", "version", "created_at",
             "opened_at",
         ]  # fmt: skip
         read_only_fields = fields
@@ -64,11 +64,12 @@ class PagesSerializer(serializers.Serializer[Pages]):
 class StudyInFullSerializer(StudySerializer):
     version = VersionSerializer(read_only=True, allow_null=True)  # type: ignore[assignment]
     continues = serializers.SlugRelatedField[Study](slug_field="slug", many=True, read_only=True)
+    fed_by = serializers.SlugRelatedField[Study](slug_field="slug", many=True, read_only=True)
     progress = serializers.SerializerMethodField()
     pages = serializers.SerializerMethodField()
 
     class Meta(StudySerializer.Meta):
-        fields = [*StudySerializer.Meta.fields, "continues", "progress", "pages"]
+        fields = [*StudySerializer.Meta.fields, "continues", "fed_by", "progress", "pages"]
         read_only_fields = fields
 
     @extend_schema_field(ProgressSerializer)
@@ -105,6 +106,12 @@ class NewStudySerializer(ChangeSerializer):
     corpus = serializers.SlugField()
     protocol = serializers.ChoiceField(sorted(registry()))
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**62)
+    split = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=40,
+        help_text="Of the corpus, where units come straight from it. Empty: all of it.",
+    )
     information = serializers.CharField(default=INFORMATION, max_length=20_000)
 
     def validate_slug(self, slug: str) -> str:
@@ -158,6 +165,14 @@ class ProposalsSerializer(serializers.Serializer[Any]):
         max_length=50,
         default=list,
         help_text="Studies of one's own whose units are not asked again.",
+    )
+
+
+class FeedersSerializer(serializers.Serializer[Any]):
+    feeders = serializers.ListField(
+        child=serializers.SlugField(),
+        max_length=50,
+        help_text="Studies of one's own, on the same corpus, that were opened.",
     )
 
 

@@ -44,6 +44,8 @@ urlpatterns = [
     path(study + "reopen/", studies.StudyReopen.as_view()),
     path(study + "close/", studies.StudyClose.as_view()),
     path(study + "proposals/", studies.StudyProposals.as_view()),
+    path(study + "feeders/", studies.StudyFeeders.as_view()),
+    path(study + "units/", studies.StudyUnits.as_view()),
     path(study + "exclusions/", studies.ExclusionList.as_view()),
     path(study + "exclusions/<slug:other>/", studies.ExclusionView.as_view()),
     path(study + "members/", members.MemberList.as_view()),

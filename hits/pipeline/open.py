@@ -68,11 +68,12 @@ def create_study(
     pay: str = "0",
     expected_minutes: int = 0,
     seed: int = 0,
+    split: str = "",
 ) -> Study:
     refuse_reserved(slug)
     try:
         study = Study.objects.create(
-            slug=slug, name=name, corpus=corpus, protocol=protocol_slug, seed=seed
+            slug=slug, name=name, corpus=corpus, protocol=protocol_slug, seed=seed, split=split
         )
     except IntegrityError:
         raise Taken("There is a study with this short name.") from None
@@ -140,9 +141,10 @@ def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int
     if locked.state != Study.State.DRAFT:
         raise Closed("This study has been opened already.")
     assert locked.version is not None
+    refuse_without_source(locked)
     counts = _make_units(locked, tell)
     if not counts.get(judged_pool(locked)):
-        raise Refused(_why_no_units(locked))
+        raise Refused("What the study was given made no unit to judge: do the images have files?")
     Study.objects.filter(pk=locked.pk).update(state=Study.State.OPEN, opened_at=timezone.now())
     _analyze_units()
     study.refresh_from_db()
@@ -170,18 +172,18 @@ def _analyze_units() -> None:
     analyze("hits_unit (study_id, key, pool, order_key, is_open)")
 
 
-def _why_no_units(study: Study) -> str:
-    kind = protocol(study.protocol)
-    given = {
-        Source.PROPOSALS: study.proposals.exists(),
-        Source.STUDIES: study.fed_by.exists(),
-        Source.ROWS: study.rows.exists(),
-        Source.CORPUS: False,
-    }
-    if not any(given.values()):
-        ways = " or ".join(_WAYS[source] for source in Source if source in kind.sources)
-        return f"There is nothing to make units of: {ways}."
-    return "What the study was given made no unit to judge: do the images have files?"
+def refuse_without_source(study: Study) -> None:
+    """Whoever opens a study learns at once that there is nothing to make units of."""
+    kind, settings = rules_of(study)
+    given = (
+        study.proposals.filter(finished_at__isnull=False).exists()
+        or study.fed_by.exists()
+        or study.rows.exists()
+        or kind.asks_corpus(settings)
+    )
+    if not given:
+        ways = ", or ".join(_WAYS[source] for source in Source if source in kind.sources)
+        raise Refused(f"There is nothing to make units of yet: {ways}.")
 
 
 _WAYS = {

@@ -242,6 +242,9 @@ class Matching(Protocol[Settings, Wording]):
     def fill(self, settings: Settings) -> Sequence[str]:
         return [FILL, TRUE_POSITIVE, TRUE_NEGATIVE]
 
+    def asks_corpus(self, settings: Settings) -> bool:
+        return settings.own_pairs
+
     def units(self, source: UnitSource, settings: Settings, random: Random) -> Iterator[UnitDraft]:
         targets = source.targets()
         for query in source.queries():

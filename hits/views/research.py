@@ -11,13 +11,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Job, Publication, Role, Study
-from hits.pipeline import arrange, follow, jobs, visible
+from hits.pipeline import arrange, chain, follow, jobs, visible
 from hits.pipeline.errors import PipelineError, Taken
 from hits.pipeline.evidence import reported
-from hits.pipeline.open import create_study, set_state
+from hits.pipeline.open import create_study, refuse_without_source, set_state
 from hits.pipeline.overview import overview_of, waiting_by_study
 from hits.pipeline.publish import on_offer
+from hits.pipeline.rules import rules_of
 from hits.pipeline.tally import results_of
+from hits.protocol import Source, protocol
 from hits.views.access import (
     desks,
     desks_or_404,
@@ -62,7 +64,9 @@ def new_study(request: HttpRequest) -> HttpResponse:
         except Taken as refusal:
             form.add_error("slug", refusal.message)
         else:
-            messages.success(request, "The study is a draft. Choose proposals, then open it.")
+            messages.success(
+                request, "The study is a draft. Choose what its units are made of, then open it."
+            )
             return redirect("study", slug=made.slug)
     context = desks(user) | {"form": form, "has_corpora": corpora.exists()}
     return render(request, "research/new_study.html", context)
@@ -81,15 +85,67 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         ],
         "jobs": recent_jobs(found.jobs.all()),
     }
+    context["sold"] = [each for each in _sold(found) if each.state == "open"]
+    return render(request, "research/study.html", context | _sources(request, found))
+
+
+def _sources(request: HttpRequest, found: Study) -> dict[str, Any]:
+    """What the units of a study are made of, and while it is a draft, what they could be."""
+    kind, settings = rules_of(found)
+    chosen = list(found.proposals.select_related("machine"))
+    fed_by = list(found.fed_by.order_by("name")) if kind.feeders else []
+    has_rows = Source.ROWS in kind.sources and found.rows.exists()
+    context = {
+        "kind": kind,
+        "chosen": chosen,
+        "fed_by": fed_by,
+        "may_open": bool(chosen or fed_by or has_rows or kind.asks_corpus(settings)),
+        "takes_more": found.state in {"open", "paused"} and bool(fed_by or has_rows),
+    }
     if found.state == Study.State.DRAFT:
         finished = found.corpus.proposals.filter(finished_at__isnull=False)
-        context["proposals"] = finished.select_related("machine")
-        context["others"] = opened_beside(request, found)
-        context["continued_ids"] = set(found.continues.values_list("pk", flat=True))
-    context["sold"] = [each for each in _sold(found) if each.state == "open"]
-    context["chosen"] = list(found.proposals.select_related("machine"))
-    context["chosen_ids"] = {proposal.pk for proposal in context["chosen"]}
-    return render(request, "research/study.html", context)
+        context |= {
+            "chosen_ids": {proposal.pk for proposal in chosen},
+            "proposals": finished.filter(direction__in=kind.directions).select_related("machine"),
+            "others": opened_beside(request, found),
+            "continued_ids": set(found.continues.values_list("pk", flat=True)),
+            "feeders": _possible_feeders(request, found) if kind.feeders else [],
+            "feeder_names": sorted(protocol(slug).name for slug in kind.feeders),
+        }
+    return context
+
+
+def _possible_feeders(request: HttpRequest, found: Study) -> QuerySet[Study]:
+    theirs = Study.objects.of(user_of(request), Role.RESEARCHER).exclude(pk=found.pk)
+    return theirs.filter(chain.possible_feeders(found)).order_by("name")
+
+
+@login_required
+@require_POST
+def feeders(request: HttpRequest, slug: str) -> HttpResponse:
+    found = study_of_researcher(request, slug)
+    named = [name.replace("\0", "") for name in request.POST.getlist("feeder")]
+    chosen = list(_possible_feeders(request, found).filter(slug__in=named))
+    try:
+        chain.choose_feeders(study=found, feeders=chosen)
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"Fed by {len(chosen)} stud{'y' if len(chosen) == 1 else 'ies'}.")
+    return redirect("study", slug=slug)
+
+
+@login_required
+@require_POST
+def units(request: HttpRequest, slug: str) -> HttpResponse:
+    """More units for a study that is open, by a job."""
+    found = study_of_researcher(request, slug)
+    if found.state not in {Study.State.OPEN, Study.State.PAUSED}:
+        messages.error(request, "Only a study that is open or paused takes more units.")
+    elif not found.jobs.filter(kind="feed", state__in=["queued", "running"]).exists():
+        jobs.ask(kind="feed", arguments={"study": found.pk}, by=user_of(request), study=found)
+        messages.success(request, "What is new is being taken over.")
+    return redirect("study", slug=slug)
 
 
 @login_required
@@ -131,9 +187,8 @@ def _say_what_stays_paused(request: HttpRequest, found: Study) -> None:
 
 
 def _ask_to_open(request: HttpRequest, found: Study) -> None:
-    if not found.proposals.exists():
-        messages.error(request, "Choose at least one finished proposal of a machine first.")
-    elif not found.jobs.filter(kind="open", state__in=["queued", "running"]).exists():
+    refuse_without_source(found)
+    if not found.jobs.filter(kind="open", state__in=["queued", "running"]).exists():
         arguments = {"study": found.pk}
         jobs.ask(kind="open", arguments=arguments, by=user_of(request), study=found)
         messages.success(request, "The units are being made; the study opens when that is done.")

@@ -2,12 +2,15 @@
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from hits.models import Role, Study
 from hits.pipeline import arrange
+from hits.pipeline.chain import exclude, stop_excluding
 from hits.pipeline.errors import Refused
 from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.research import study_context
@@ -30,12 +33,44 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     context = study_context(request, study, "people") | {
         "form": form,
         "members": members,
+        "apart": study.exclusions.select_related("other").order_by("other__name"),
+        "others": _others(request, study),
         "invitations": [
             (each, settings.SITE_URL + reverse("join", args=[each.token]))
             for each in invitations[:INVITATIONS_SHOWN]
         ],
     }
     return render(request, "research/people.html", context)
+
+
+def _others(request: HttpRequest, study: Study) -> QuerySet[Study]:
+    theirs = Study.objects.of(user_of(request), Role.RESEARCHER).exclude(pk=study.pk)
+    return theirs.exclude(pk__in=study.exclusions.values("other")).order_by("name")
+
+
+@login_required
+@require_POST
+def keep_apart(request: HttpRequest, slug: str) -> HttpResponse:
+    """Whoever worked in one of two studies never works in the other, from now on or no more."""
+    study = study_of_researcher(request, slug)
+    named = request.POST.get("other", "").replace("\0", "")
+    other = get_object_or_404(Study.objects.of(user_of(request), Role.RESEARCHER), slug=named)
+    try:
+        if "end" in request.POST:
+            stop_excluding(study=study, other=other)
+            messages.success(request, f"People of {other.name} may work here again.")
+        else:
+            both = exclude(study=study, other=other)
+            messages.success(request, f"Nobody works here and in {other.name} from now on.")
+            if both:
+                messages.warning(
+                    request,
+                    f"{both:,} {'person has' if both == 1 else 'people have'} worked in both "
+                    "already. They get no further page in either; their open pages went back.",
+                )
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    return redirect("study_people", slug=slug)
 
 
 @login_required

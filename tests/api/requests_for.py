@@ -138,6 +138,8 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
         },
         ("api/studies/<slug:slug>/", "PATCH"): {"lease_minutes": 30},
         ("api/studies/<slug:slug>/proposals/", "PUT"): {"proposals": world.proposals},
+        ("api/studies/<slug:slug>/feeders/", "PUT"): {"feeders": []},
+        ("research/studies/<slug:slug>/people/apart/", "POST"): {"other": world.draft.slug},
         ("api/studies/<slug:slug>/exclusions/", "POST"): {"other": world.draft.slug},
         ("api/studies/<slug:slug>/members/", "POST"): {"email": rater.email, "role": "reviewer"},
         ("api/studies/<slug:slug>/consent/", "POST"): {"version": 1},
