@@ -1,6 +1,15 @@
 from django.urls import path
 
-from hits.views import channels, claims, corpora, releases, research, study_people, study_settings
+from hits.views import (
+    channels,
+    claims,
+    corpora,
+    gallery,
+    releases,
+    research,
+    study_people,
+    study_settings,
+)
 
 STUDY = "research/studies/<slug:slug>/"
 PUBLICATION = f"{STUDY}publications/<int:pk>/"
@@ -10,8 +19,11 @@ CORPUS = "research/corpora/<slug:slug>/"
 
 urlpatterns = [
     path("research/", research.home, name="research"),
+    path("research/forms/", gallery.forms, name="forms"),
+    path("research/forms/<slug:protocol>/", gallery.form, name="form"),
     path("research/studies/new/", research.new_study, name="new_study"),
     path(STUDY, research.study, name="study"),
+    path(f"{STUDY}preview/", gallery.preview, name="study_preview"),
     path(f"{STUDY}state/", research.state, name="study_state"),
     path(f"{STUDY}proposals/", research.proposals, name="study_proposals"),
     path(f"{STUDY}feeders/", research.feeders, name="study_feeders"),

@@ -224,6 +224,7 @@ function device() {
 // Submitting
 
 form.addEventListener("submit", (event) => {
+  if (!form.dataset.saveUrl) return;
   event.preventDefault();
   clock.tick();
   submitAnswers({ form, button: find("submit"), autosave, onErrors: showErrors });

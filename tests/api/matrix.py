@@ -159,6 +159,11 @@ review/<slug:slug>/<uuid:key>/                         GET    log  404  404  200
 review/<slug:slug>/<uuid:key>/                         POST   log  404  404  422  404  422  422
 
 research/                                              GET    log  404  404  404  200  200  200
+research/forms/                                        GET    log  404  404  404  200  200  200
+research/forms/<slug:protocol>/                        GET    log  404  404  404  200  200  200
+research/forms/<slug:protocol>/                        POST   log  404  404  404  422  422  422
+research/studies/<slug:slug>/preview/                  GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/preview/                  POST   log  404  404  404  404  422  422
 research/studies/new/                                  GET    log  404  404  404  200  200  200
 research/studies/new/                                  POST   log  404  404  404  200  200  200
 research/studies/<slug:slug>/                          GET    log  404  404  404  404  200  200

@@ -67,6 +67,7 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
         "signed_key": framed.signed_key(world.hit),
         "anything": "x",
         "channel": world.hit.publication.channel,
+        "protocol": "matching",
     }
 
 

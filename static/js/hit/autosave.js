@@ -28,7 +28,9 @@ export class Autosave {
     });
   }
 
+  // A form to try out has nowhere to save to.
   changed() {
+    if (!this.form.dataset.saveUrl) return;
     this.dirty = true;
     if (!this.stopped && !this.failing && !this.held) this.schedule(PAUSE);
   }

@@ -1,0 +1,69 @@
+"""The gallery: every form there is, and a study's own, to be tried out before anybody is asked."""
+
+import json
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from hits.pipeline.gallery import answers_to, specimen_page
+from hits.pipeline.rules import rules_of
+from hits.protocol import Protocol, registry
+from hits.views.access import desks_or_404, login_required, study_of_researcher
+from hits.views.answering import fields_of
+
+
+@login_required
+@require_safe
+def forms(request: HttpRequest) -> HttpResponse:
+    context = desks_or_404(request, "may_research")
+    context["kinds"] = sorted(registry().values(), key=lambda kind: kind.name)
+    return render(request, "research/forms.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def form(request: HttpRequest, protocol: str) -> HttpResponse:
+    desks_or_404(request, "may_research")
+    kind = registry().get(protocol)
+    if kind is None:
+        raise Http404
+    settings, wording = kind.settings_model(), kind.wording_model()
+    return _try_out(request, kind, settings, wording, kind.name, reverse("forms"))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """A study's form in its own words, on specimens."""
+    study = study_of_researcher(request, slug)
+    assert study.version is not None
+    kind, settings = rules_of(study)
+    wording = kind.wording_model.model_validate(study.version.wording)
+    back = reverse("study_settings", args=[slug])
+    return _try_out(request, kind, settings, wording, study.name, back)
+
+
+def _try_out(
+    request: HttpRequest,
+    kind: Protocol[Any, Any],
+    settings: Any,
+    wording: Any,
+    title: str,
+    back: str,
+) -> HttpResponse:
+    fields = fields_of(request) if request.method == "POST" else None
+    answers, errors = answers_to(kind, settings, fields) if fields is not None else ([], {})
+    page = specimen_page(kind, settings, wording, title=title, fields=fields, errors=errors)
+    context = {
+        "page": page,
+        "alike": {},
+        "submit_url": request.path,
+        "leave_url": back,
+        "stored": [(json.dumps(each, ensure_ascii=False), kind.describe(each, wording))
+                   for each in answers] if not errors else [],
+        "notice": "Some answers are missing or wrong." if errors else "",
+    }  # fmt: skip
+    return render(request, "research/form.html", context, status=422 if errors else 200)
