@@ -17,13 +17,13 @@ from hits.analysis.arrays import Floats, coded
 from hits.analysis.bias import bias
 from hits.analysis.comparisons import fit_wins
 from hits.analysis.correlation import correlation_table
-from hits.analysis.importance import closeness, heat_kernel
 from hits.analysis.positives import conversions, number_of_pairs, turned
 from hits.analysis.rankings import ground_truth, rankings_from_layout, read_layout
-from hits.analysis.regions import polygons
 from hits.analysis.retrieval import average_precision_at_r
 from hits.analysis.surveys import per_image_tau
 from hits.analysis.workers import Band
+from hits.sampling.importance import closeness, heat_kernel
+from hits.sampling.regions import polygons
 
 PUBLISHED = Path(__file__).with_name("published")
 
