@@ -55,7 +55,9 @@ def test_images_with_masks_or_without_weights_are_left_out() -> None:
 
 def test_weights_that_some_typicality_explains_are_not_far_from_it() -> None:
     explained = entry({OVEN: 0.4, DOG: 1.0}, [DOG, DOG, OVEN, OVEN, OVEN])
-    assert furthest_from_any_typicality([explained]) == (pytest.approx(0, abs=1e-12), 1)
+    furthest, images = furthest_from_any_typicality([explained])
+    assert furthest == pytest.approx(0, abs=1e-12)
+    assert images == 1
 
 
 def test_weights_that_no_typicality_explains_are_far_from_it() -> None:
