@@ -5,15 +5,15 @@ A region is a list of polygons, each an array of (x, y); a box is a region of on
 
 import numpy as np
 
-from hits.analysis.arrays import Bools, Floats
-from hits.analysis.errors import DegenerateInput
+from hits.sampling.arrays import Bools, Floats
+from hits.sampling.errors import CannotSample
 
 Region = list[Floats]
 
 
 def box(left: float, top: float, width: float, height: float) -> Region:
     if width <= 0 or height <= 0:
-        raise DegenerateInput("A box has a width and a height.")
+        raise CannotSample("A box has a width and a height.")
     right, bottom = left + width, top + height
     return [np.array([[left, top], [right, top], [right, bottom], [left, bottom]])]
 
@@ -21,7 +21,7 @@ def box(left: float, top: float, width: float, height: float) -> Region:
 def polygons(flat: list[list[float]]) -> Region:
     """COCO's segmentation: lists of x, y, x, y …"""
     if not flat or any(len(each) < 6 or len(each) % 2 for each in flat):
-        raise DegenerateInput("A polygon has at least three points of two coordinates.")
+        raise CannotSample("A polygon has at least three points of two coordinates.")
     return [np.asarray(each, np.float64).reshape(-1, 2) for each in flat]
 
 
