@@ -1,13 +1,14 @@
 """What every protocol must do, run over the registry: a new one is covered once it exists."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.template.loader import get_template
 from django.test import Client
 
-from hits.models import Account, Assignment, Judgment, Slot, Study
+from hits.models import Account, Assignment, Corpus, Judgment, Slot, Study
 from hits.pipeline.aggregate import StudySource
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
@@ -19,10 +20,27 @@ from hits.protocol import FieldErrors, Protocol, registry
 from tests import making
 from tests.concurrency.reconciling import assert_places_reconcile
 from tests.forms import WAYS_TO_ANSWER, Form
+from tests.protocols.cases import case_of
 
 pytestmark = pytest.mark.django_db
 
 SLUGS = sorted(registry())
+
+
+def study_of_proposals(slug: str) -> Callable[[Corpus], Study]:
+    def of(corpus: Corpus) -> Study:
+        study = create_study(
+            slug=f"contract-{slug}",
+            name="A contract",
+            corpus=corpus,
+            protocol_slug=slug,
+            by=corpus.owner,
+        )
+        study.proposals.set(making.proposals(corpus))
+        open_study(study=study)
+        return study
+
+    return of
 
 
 class Case:
@@ -31,15 +49,7 @@ class Case:
     def __init__(self, slug: str) -> None:
         self.kind: Protocol[Any, Any] = registry()[slug]
         self.corpus = making.corpus(images=20)
-        self.study: Study = create_study(
-            slug=f"contract-{slug}",
-            name="A contract",
-            corpus=self.corpus,
-            protocol_slug=slug,
-            by=self.corpus.owner,
-        )
-        self.study.proposals.set(making.proposals(self.corpus))
-        open_study(study=self.study)
+        self.study: Study = (case_of(slug) or study_of_proposals(slug))(self.corpus)
         self.account: Account = making.rater(self.study)
         self.page: Assignment = draw(study=self.study, account=self.account)
         self.settings = self.kind.settings_model.model_validate(self.page.version.settings)
