@@ -172,6 +172,7 @@ class JudgedUnit:
     aggregate: Aggregate
     answers: Sequence[Json]
     shown: Sequence[Json | None]
+    study: str = ""
 
 
 @dataclass(frozen=True, slots=True)

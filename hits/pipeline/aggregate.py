@@ -33,7 +33,7 @@ _USED = """
         JOIN hits_judgment j ON j.slot_id = s.id
         WHERE s.state = 'counted' AND a.study_id = ANY (%(studies)s)
         GROUP BY s.unit_id)
-    SELECT u.key, u.payload::text, u.pool, said.answers, said.shown
+    SELECT u.key, u.payload::text, u.pool, said.answers, said.shown, u.study_id
     FROM hits_unit u JOIN said ON said.unit_id = u.id
     WHERE u.study_id = ANY (%(studies)s) AND u.gold IS NULL AND NOT u.excluded
       AND said.n >= CASE WHEN %(only_complete)s THEN u.wanted ELSE 0 END
@@ -58,7 +58,8 @@ class StudySource:
     def __init__(
         self, studies: Sequence[Study], kind: Protocol[Any, Any], *, only_complete: bool = False
     ) -> None:
-        self.ids = [study.pk for study in studies]
+        self.slugs = {study.pk: study.slug for study in studies}
+        self.ids = list(self.slugs)
         self.kind = kind
         self.corpus = studies[0].corpus.slug
         self.only_complete = only_complete
@@ -78,10 +79,18 @@ class StudySource:
             payloads = [json.loads(row[1]) for row in batch]
             named = self._named(payloads)
             for payload, items, row in zip(payloads, named, batch, strict=True):
-                key, _, pool, answers, shown = row
+                key, _, pool, answers, shown, study = row
                 aggregate, said = self._said(answers)
                 yield JudgedUnit(
-                    key, self.kind.slug, pool, payload, *items, aggregate, said, json.loads(shown)
+                    key,
+                    self.kind.slug,
+                    pool,
+                    payload,
+                    *items,
+                    aggregate,
+                    said,
+                    json.loads(shown),
+                    self.slugs[study],
                 )
 
     def _read(self, answers: str) -> tuple[Aggregate, list[Json]]:

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from django.db.models import Count, F, Max, Q, QuerySet
 from hits.exporters.streams import as_csv
 from hits.models import Assignment, Decision, Release, ReleaseFile, Role, Slot, Study, Unit, User
 from hits.pipeline.aggregate import DIFFERENT_ANSWERS, OutsideIds, StudySource, in_batches
-from hits.pipeline.errors import NotAllowed, Refused
-from hits.protocol import Protocol, protocol
+from hits.pipeline.errors import NotAllowed, Refused, Taken
+from hits.pipeline.rules import rules_of
+from hits.protocol import Protocol
 
 Tell = Callable[[int], None]
 
@@ -51,6 +53,35 @@ _COLUMNS = (
     "version", "position", "submitted_at", "use", "place", "seconds", "problem",
 )  # fmt: skip
 
+_UNIT_COLUMNS = (
+    "study", "image_ids", "caption_ids", "pool", "label", "value", "positive", "judgments",
+    "distribution",
+)  # fmt: skip
+# What the columns of every release mean; those of the answers are the protocol's own.
+_MEANINGS = {
+    "study": "short name of the study",
+    "image_ids": "outside ids of the images that were shown, with spaces between them",
+    "caption_ids": "outside ids of the captions that were shown, with spaces between them",
+    "pool": "why the unit was asked about; golds have pools of their own",
+    "proposed_by": "machine|direction|rank of every proposal of the unit, with ; between them",
+    "best_rank": "the best rank that a machine gave it",
+    "person": "number of the person; the same person has the same number in every study",
+    "page": "number of the page that was done in one go",
+    "version": "version of the study's settings and wording under which it was done",
+    "position": "place on the page, from 1",
+    "submitted_at": "when the page was submitted, UTC",
+    "use": "whether the page is used: used, not_used or pending",
+    "place": "what became of the judgment: counted, not_used, surplus (came too late to count), "
+    "broken (could not be judged), same_person (of somebody who had judged the unit before)",
+    "seconds": "time on the question, while it was in front of the person",
+    "problem": "what the person reported about the question",
+    "label": "what the people said together",
+    "value": "the number that was made of what they said, where there is one",
+    "positive": "1 where the protocol counts the label as positive",
+    "judgments": "judgments that are used",
+    "distribution": "answer:how often, with ; between them",
+}
+
 
 def path_of(file: ReleaseFile) -> Path:
     return _folder(file.release.name, file.release.number) / file.name
@@ -67,6 +98,9 @@ def check(*, studies: Sequence[Study], name: str, by: User) -> None:
         raise Refused("Studies of different corpora do not fit into one release: make one each.")
     if not _NAME.fullmatch(name):
         raise Refused("Name the release in up to 80 letters, digits, hyphens and underscores.")
+    latest = Release.objects.filter(name=name).order_by("-number").first()
+    if latest and not latest.studies.filter(pk__in=[study.pk for study in studies]).exists():
+        raise Taken("This name belongs to a release of other studies: choose another one.")
     theirs = Study.objects.of(by, Role.RESEARCHER).filter(pk__in=[study.pk for study in studies])
     if theirs.count() < len({study.pk for study in studies}):
         raise NotAllowed("Only a researcher of a study, or an admin, releases it.")
@@ -114,32 +148,31 @@ def _folder(name: str, number: int) -> Path:
 
 
 def _files(studies: Sequence[Study], tell: Tell) -> dict[str, Iterable[str]]:
-    kind = protocol(studies[0].protocol)
-    version = studies[0].version
-    assert version is not None
+    kind, settings_in_force = rules_of(studies[0])
     source = StudySource(studies, kind)
     return {
-        **kind.export(source, kind.settings_model.model_validate(version.settings)),
+        **kind.export(source, settings_in_force),
         "units.csv": as_csv(*_units(source)),
         "judgments.csv": as_csv((*_COLUMNS, *kind.columns), _judgments(studies, kind, tell)),
     }
 
 
 def _units(source: StudySource) -> tuple[Sequence[str], Iterator[Sequence[Any]]]:
-    columns = ["image_ids", "caption_ids", "pool", "label", "positive", "judgments", "distribution"]
     rows = (
         (
+            unit.study,
             " ".join([image.id for image in unit.images]),
             " ".join([caption.id for caption in unit.captions]),
             unit.pool,
             unit.aggregate.label,
+            unit.aggregate.value,
             int(unit.aggregate.positive),
-            sum(unit.aggregate.distribution.values()),
+            len(unit.answers),
             ";".join(f"{value}:{count}" for value, count in unit.aggregate.distribution.items()),
         )
         for unit in source.units()
     )
-    return columns, rows
+    return _UNIT_COLUMNS, rows
 
 
 def _judgments(
@@ -187,6 +220,11 @@ def _manifest(
 ) -> dict[str, Any]:
     return {
         "release": name,
+        "software": f"annotation-app {version('annotation-app')}",
+        "columns": {
+            "units.csv": {name: _MEANINGS[name] for name in _UNIT_COLUMNS},
+            "judgments.csv": {name: _MEANINGS[name] for name in _COLUMNS},
+        },
         "last_decision": _last_decision(studies),
         "studies": [_study_entry(study) for study in studies],
         "files": written,
@@ -214,6 +252,7 @@ def _study_entry(study: Study) -> dict[str, Any]:
                 "number", "settings", "wording", "judgments_wanted"
             )
         ),
+        "fed_by": sorted(study.fed_by.values_list("slug", flat=True)),
         "machines": sorted(
             f"{proposal.machine} {proposal.direction} top-{proposal.depth} {proposal.split}"
             for proposal in study.proposals.select_related("machine")

@@ -2,6 +2,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -19,6 +20,7 @@ from hits.pipeline.errors import NotAllowed, NothingLeft, Refused
 from hits.pipeline.release import path_of, release
 from hits.pipeline.review import decide
 from hits.pipeline.submit import submit
+from hits.protocol import protocol
 from tests import making
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -357,3 +359,20 @@ def test_the_release_command_says_why_it_refuses() -> None:
         call_command("release", "one", study.slug, "--by", stranger.email)
     with pytest.raises(CommandError, match="Name the release"):
         call_command("release", "../x", study.slug, "--by", study.corpus.owner.email)
+
+
+def test_a_name_stays_with_the_studies_that_were_released_under_it() -> None:
+    first, second = making.study(making.corpus()), making.study(making.corpus())
+    release(studies=[first], name="pairs", by=first.corpus.owner)
+    with pytest.raises(Refused, match="belongs to a release of other studies"):
+        release(studies=[second], name="pairs", by=second.corpus.owner)
+
+
+def test_the_manifest_explains_every_column_and_names_the_software() -> None:
+    study = making.study(making.corpus())
+    made = release(studies=[study], name="pairs", by=study.corpus.owner)
+    assert re.fullmatch(r"annotation-app \d+\.\d+\.\d+", made.manifest["software"])
+    for name, explained in made.manifest["columns"].items():
+        header = path_of(made.files.get(name=name)).read_text().splitlines()[0].split(",")
+        assert set(explained) <= set(header)
+        assert set(header) - set(explained) <= {*protocol("matching").columns}
