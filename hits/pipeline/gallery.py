@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -51,7 +52,7 @@ def specimen_page(
         ],
         pay="",
         terms="A form to try out",
-        lease_until=timezone.now(),
+        lease_until=timezone.now() + timedelta(days=1),
         revision=0,
         saved_at=None,
         is_open=True,
