@@ -1,5 +1,6 @@
 """People: who takes part, what they agreed to, and which accounts are one human being."""
 
+from datetime import datetime
 from itertools import groupby
 
 from django.contrib.auth.password_validation import validate_password
@@ -12,6 +13,7 @@ from hits.models import (
     Account,
     Assignment,
     Consent,
+    Exclusion,
     Invitation,
     Membership,
     Participation,
@@ -186,7 +188,8 @@ def accept_invitation(*, token: str, name: str, email: str, password: str) -> Us
 @transaction.atomic
 def link(*, account: Account, same_as: Account) -> None:
     """Two accounts turned out to be one person: of two judgments of a unit the later is not
-    used and its place goes out again; everything else moves to the one person."""
+    used and its place goes out again, as does all that they did in the wrong one of two studies
+    that are kept apart; everything else moves to the one person."""
     first, second = sorted([account.person_id, same_as.person_id])
     if first == second:
         return
@@ -207,15 +210,35 @@ def link(*, account: Account, same_as: Account) -> None:
 
 
 def _giving_way(first: int, second: int) -> list[Slot]:
-    """Of the slots for one unit all but one: the earliest judgment that counts, if one does."""
+    """Of the slots for one unit all but one: the earliest judgment that counts, if one does. And
+    all slots in studies that the two may not both have worked in."""
     theirs = (
         Slot.objects.filter(assignment__person_id__in=[first, second])
         .select_related("assignment", "judgment")
         .order_by("unit__order_key", "unit_id")
     )
+    wrong = _studies_not_to_be_in(first, second)
     found: list[Slot] = []
-    for _, slots in groupby(theirs, key=lambda slot: slot.unit_id):
-        found += sorted(slots, key=_claim)[1:]
+    for _, group in groupby(theirs, key=lambda slot: slot.unit_id):
+        slots = sorted(group, key=_claim)
+        found += slots if slots[0].assignment.study_id in wrong else slots[1:]
+    return found
+
+
+def _studies_not_to_be_in(first: int, second: int) -> set[int]:
+    """Of two studies that are kept apart, the one that the other feeds, or else the later one."""
+    started: dict[int, datetime] = {}
+    for participation in Participation.objects.filter(
+        person_id__in=[first, second], started_at__isnull=False
+    ).order_by("-started_at"):
+        assert participation.started_at is not None
+        started[participation.study_id] = participation.started_at
+    pairs = Exclusion.objects.filter(study__in=started, other__in=started)
+    found = set()
+    for study, other in pairs.values_list("study_id", "other_id"):
+        ends = [study, other]
+        fed = Study.objects.filter(pk__in=ends, fed_by__in=ends).first()
+        found.add(fed.pk if fed else max(ends, key=lambda pk: started[pk]))
     return found
 
 
