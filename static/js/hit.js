@@ -35,6 +35,7 @@ const isOneAtATime = () => form.dataset.view === "one";
 function goTo(index, { focus = true, scroll = true } = {}) {
   stopAdvancing();
   closeLarge();
+  endStep();
   current = Math.max(0, Math.min(index, questions.length - 1));
   const { element, time } = questions[current];
   clock.moveTo(time);
@@ -130,12 +131,17 @@ form.addEventListener("input", (event) => {
   else if (event.target.matches(":checked")) reveal(question, event.target);
 });
 
+// A text as it is typed and a slider as it moves are one step, until one goes elsewhere.
 function remember(question, input) {
-  const last = undoable.at(-1);
-  const typingOn = isTyping(input) && last?.input === input;
-  if (!typingOn) undoable.push({ question, input, before: question.known });
+  const goesOn = (isTyping(input) || input.type === "range") && undoable.at(-1)?.input === input;
+  if (!goesOn) undoable.push({ question, input, before: question.known });
   question.known = question.values();
   find("undo").disabled = false;
+}
+
+function endStep() {
+  const last = undoable.at(-1);
+  if (last) last.input = null;
 }
 
 // A complete answer moves on, but not when somebody walks through the choices with Tab, Space
@@ -182,6 +188,14 @@ function press(key) {
   else option.click();
   pressing = false;
   return true;
+}
+
+// A part that wants a key for itself gets it, also when it has not the focus.
+function hand(key) {
+  if (openSheet()) return false;
+  const part = questions[current].partFor(key);
+  part?.dispatchEvent(new CustomEvent("press", { detail: { key } }));
+  return part !== undefined;
 }
 
 function undo() {
@@ -257,6 +271,7 @@ const onControl = (event) => event.target.closest?.("a, button, summary") !== nu
 const commands = {
   ArrowRight: nextByKey,
   ArrowLeft: () => goTo(current - 1),
+  b: () => goTo(current - 1),
   Enter: (event) => {
     if (onControl(event)) return false;
     if (openSheet()) closeAll();
@@ -271,7 +286,8 @@ const commands = {
 };
 
 const everyKey = new Proxy(commands, {
-  get: (target, key) => (event) => press(key) || (target[key] ? target[key](event) : false),
+  get: (target, key) => (event) =>
+    press(key) || hand(key) || (target[key] ? target[key](event) : false),
 });
 bindKeys(everyKey, { enabled: () => find("keys-on").checked });
 
