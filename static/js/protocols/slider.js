@@ -29,8 +29,8 @@ class Slider {
     this.anchors = [...part.querySelectorAll(".anchor")];
     this.help = part.querySelector(".anchor-help");
     part.classList.add("is-live");
-    part.addEventListener("hit:restore", () => this.show());
-    part.addEventListener("hit:key", ({ detail }) => {
+    part.closest(".question").addEventListener("restored", () => this.show());
+    part.addEventListener("press", ({ detail }) => {
       this.range.focus({ preventScroll: true });
       this.press(detail.key);
     });
