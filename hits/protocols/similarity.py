@@ -648,7 +648,11 @@ class ImageTextSimilarity(Similarity[ImageTextSettings, ImageTextWording]):
         if rated:
             known = {caption for own in captions_of.values() for caption in own}
             texts = [r for r in rated.get("sts", []) if {r.first, r.second} <= known]
-            images = [r for r in rated.get("sis", []) if captions_of.get(r.second)]
+            images = [
+                r
+                for r in rated.get("sis", [])
+                if r.first in captions_of and captions_of.get(r.second)
+            ]
             number = settings.chosen_pairs
             for chosen in c2i_intrasim(texts, images, captions_of, number, random):
                 yield from self._draft(chosen.caption, chosen.image, C2I_INTRASIM)
