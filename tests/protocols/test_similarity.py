@@ -1,6 +1,6 @@
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from random import Random
@@ -77,9 +77,9 @@ def test_how_the_slider_was_moved_is_stored_with_the_score() -> None:
 
 def test_a_comment_is_kept_where_it_was_asked_for() -> None:
     fields: Fields = {"score": ["1"], "set": ["1"], "comment": ["  Both are odd. "]}
-    assert parse("sts", **fields)["comment"] == "Both are odd."  # type: ignore[arg-type]
+    assert parse("sts", **fields)["comment"] == "Both are odd."
     assert "comment" not in STS.parse(fields, {}, None, STS.settings_model(comment=False))
-    assert "comment" not in parse("sits", **fields)  # type: ignore[arg-type]
+    assert "comment" not in parse("sits", **fields)
     assert wrong_fields(score=["1"], set=["1"], comment=["x" * 2001]) == {"comment"}
 
 
@@ -402,13 +402,13 @@ class Released:
 def released(
     slug: str,
     scores: Sequence[float],
-    images: Iterable[int] = (),
-    captions: Iterable[int] = (),
+    images: Sequence[int] = (),
+    captions: Sequence[int] = (),
     method: str = "m",
 ) -> JudgedUnit:
+    ids = [*captions, *images]
     named = tuple(OutsideImage(str(pk), f"COCO_val2014_{pk:012d}.jpg") for pk in images)
     texts = tuple(OutsideCaption(str(pk), "A text.") for pk in captions)
-    ids = [int(item.id) for item in (*texts, *named)]
     ends = {"sts": ("caption1", "caption2"), "sis": ("image1", "image2")}
     payload = dict(zip(ends.get(slug, ("caption", "image")), ids, strict=True))
     answers = said(*scores)
