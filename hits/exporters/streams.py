@@ -23,6 +23,12 @@ def as_json_object(entries: Iterable[tuple[str, Any]]) -> Iterator[str]:
     yield "{}\n" if separator == "{\n" else "\n}\n"
 
 
+def numbers_first(ids: Iterable[str]) -> list[int | str]:
+    """Outside ids in order, as numbers where they are some, as eccv_caption wants them."""
+    found: list[int | str] = [int(each) if each.isdecimal() else each for each in ids]
+    return sorted(found, key=lambda each: (isinstance(each, str), each))
+
+
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """CSV in which no cell is taken for a formula by a spreadsheet."""
     left = chain([columns], rows)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from hits.exporters.streams import as_json_object
+from hits.exporters.streams import as_json_object, numbers_first
 from hits.protocol import FieldErrors, Frozen, Protocol, Source, register
 from hits.records import (
     Aggregate,
@@ -352,16 +352,7 @@ def _positives(
             for unit in units:
                 _put(positives, unit, target_end)
         if positives:
-            yield query.external_id, sorted(map(_as_number, positives.values()), key=_numbers_first)
-
-
-def _as_number(external_id: str) -> int | str:
-    """eccv_caption wants numbers; other ids are kept as they are."""
-    return int(external_id) if external_id.isdecimal() else external_id
-
-
-def _numbers_first(external_id: int | str) -> tuple[bool, int | str]:
-    return isinstance(external_id, str), external_id
+            yield query.external_id, numbers_first(positives.values())
 
 
 def _put(positives: dict[int, str], unit: JudgedUnit, target_end: str) -> None:

@@ -4,7 +4,7 @@
 import { Autosave } from "./hit/autosave.js";
 import { Clock } from "./hit/clock.js";
 import { announce, clockTime, showSaving, watchLease } from "./hit/notices.js";
-import { closeLarge, fetchAhead, toggleLarge, watchForBroken } from "./hit/pictures.js";
+import { closeLarge, enlarge, enlargeNext, fetchAhead, watchForBroken } from "./hit/pictures.js";
 import { showProgress } from "./hit/progress.js";
 import { Question } from "./hit/question.js";
 import { closeSheet, openSheet, toggleSheet, watchSheets } from "./hit/sheets.js";
@@ -35,6 +35,7 @@ const isOneAtATime = () => form.dataset.view === "one";
 function goTo(index, { focus = true, scroll = true } = {}) {
   stopAdvancing();
   closeLarge();
+  endStep();
   current = Math.max(0, Math.min(index, questions.length - 1));
   const { element, time } = questions[current];
   clock.moveTo(time);
@@ -130,12 +131,17 @@ form.addEventListener("input", (event) => {
   else if (event.target.matches(":checked")) reveal(question, event.target);
 });
 
+// A text as it is typed and a slider as it moves are one step, until one goes elsewhere.
 function remember(question, input) {
-  const last = undoable.at(-1);
-  const typingOn = isTyping(input) && last?.input === input;
-  if (!typingOn) undoable.push({ question, input, before: question.known });
+  const goesOn = (isTyping(input) || input.type === "range") && undoable.at(-1)?.input === input;
+  if (!goesOn) undoable.push({ question, input, before: question.known });
   question.known = question.values();
   find("undo").disabled = false;
+}
+
+function endStep() {
+  const last = undoable.at(-1);
+  if (last) last.input = null;
 }
 
 // A complete answer moves on, but not when somebody walks through the choices with Tab, Space
@@ -182,6 +188,14 @@ function press(key) {
   else option.click();
   pressing = false;
   return true;
+}
+
+// A part that wants a key for itself gets it, also when it has not the focus.
+function hand(key) {
+  if (openSheet()) return false;
+  const part = questions[current].partFor(key);
+  part?.dispatchEvent(new CustomEvent("press", { detail: { key } }));
+  return part !== undefined;
 }
 
 function undo() {
@@ -257,13 +271,14 @@ const onControl = (event) => event.target.closest?.("a, button, summary") !== nu
 const commands = {
   ArrowRight: nextByKey,
   ArrowLeft: () => goTo(current - 1),
+  b: () => goTo(current - 1),
   Enter: (event) => {
     if (onControl(event)) return false;
     if (openSheet()) closeAll();
     else nextByKey();
   },
   u: undo,
-  z: () => toggleLarge(questions[current]),
+  z: () => enlargeNext(questions[current]),
   i: () => toggleSheet("instructions"),
   p: reportProblem,
   a: toggleView,
@@ -271,7 +286,8 @@ const commands = {
 };
 
 const everyKey = new Proxy(commands, {
-  get: (target, key) => (event) => press(key) || (target[key] ? target[key](event) : false),
+  get: (target, key) => (event) =>
+    press(key) || hand(key) || (target[key] ? target[key](event) : false),
 });
 bindKeys(everyKey, { enabled: () => find("keys-on").checked });
 
@@ -297,16 +313,20 @@ form.addEventListener("click", (event) => {
     noteQuestionOf(event.target);
     reportProblem();
   }
-  if (event.target.closest(".stage:not(.is-broken) img, [data-action=enlarge]")) {
+  if (event.target.closest(".stage img, [data-action=enlarge]")) {
     noteQuestionOf(event.target);
-    toggleLarge(questions[current]);
+    if (event.target.matches("img")) enlarge(questions[current], event.target);
+    else enlargeNext(questions[current]);
   }
 });
 
 for (const button of document.querySelectorAll("[data-action=close]")) {
   button.addEventListener("click", closeAll);
 }
-find("large").addEventListener("click", closeAll);
+find("large").addEventListener("click", (event) => {
+  if (event.target.closest("[data-action=another]")) enlargeNext(questions[current]);
+  else closeAll();
+});
 find("back").addEventListener("click", () => goTo(current - 1));
 find("next").addEventListener("click", next);
 find("undo").addEventListener("click", undo);

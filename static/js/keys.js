@@ -3,7 +3,9 @@
 // layouts that want Shift for them too. Typing in a text field, held keys and combinations with
 // Ctrl, Alt or Meta are left alone.
 
-const TYPING = 'textarea, select, [contenteditable], input:not([type="radio"], [type="checkbox"])';
+const TYPING =
+  'textarea, select, [contenteditable], ' +
+  'input:not([type="radio"], [type="checkbox"], [type="range"])';
 
 export function isTyping(target) {
   return target instanceof Element && target.matches(TYPING);

@@ -1,12 +1,14 @@
 // One question of a page: what is answered, what is missing, and which keys answer it.
 // Parts are marked in the template: data-field names a part, data-required wants an answer,
-// data-when is the choice that opens it (and it lies within the part it is opened from).
+// data-when is the choice that opens it (and it lies within the part it is opened from), data-keys
+// are keys that it wants for itself: they come to it as "press" (detail.key). A question whose
+// answers were put back by undo tells so: "restored".
 
 export class Question {
   constructor(element) {
     this.element = element;
     this.position = Number(element.dataset.position);
-    this.image = element.querySelector(".stage img");
+    this.images = [...element.querySelectorAll(".stage img")];
     this.time = element.querySelector(`[name="q${this.position}-ms"]`);
     this.broken = element.querySelector(`[name="q${this.position}-broken"]`);
     this.problem = element.querySelector(".problem");
@@ -28,6 +30,7 @@ export class Question {
     });
     this.known = values;
     if (this.broken.checked) this.problem.open = true;
+    this.element.dispatchEvent(new Event("restored"));
   }
 
   isOpen(part) {
@@ -58,6 +61,12 @@ export class Question {
     );
   }
 
+  partFor(key) {
+    return [...this.element.querySelectorAll("[data-keys]")].find(
+      (part) => part.dataset.keys.split(" ").includes(key) && this.isOpen(part),
+    );
+  }
+
   setErrors(errors) {
     this.clearErrors();
     for (const [field, text] of Object.entries(errors)) {
@@ -76,10 +85,14 @@ export class Question {
 
 const isOption = (input) => input.type === "radio" || input.type === "checkbox";
 
-// A part's own inputs are those not in a part inside it.
+// A part's own inputs are those not in a part inside it. A range has a value before anybody has
+// touched it, so its part needs another input that says so.
 function isAnswered(part) {
   const own = [...part.querySelectorAll("input, textarea")].filter(
     (input) => input.closest("[data-field]") === part,
   );
-  return own.some((input) => (isOption(input) ? input.checked : input.value.trim() !== ""));
+  return own.some((input) => {
+    if (isOption(input)) return input.checked;
+    return input.type !== "range" && input.value.trim() !== "";
+  });
 }
