@@ -91,8 +91,7 @@ function finish() {
 }
 
 function askFor(question, part) {
-  const text =
-    part.dataset.field === "other" ? "Say what else." : "Choose at least one, then go on.";
+  const text = part.dataset.ask ?? "Choose at least one, then go on.";
   question.setErrors({ [part.dataset.field]: text });
   const target = part.querySelector("input, textarea");
   target.focus({ preventScroll: true });

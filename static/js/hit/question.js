@@ -1,6 +1,8 @@
 // One question of a page: what is answered, what is missing, and which keys answer it.
 // Parts are marked in the template: data-field names a part, data-required wants an answer,
-// data-when is the choice that opens it (and it lies within the part it is opened from).
+// data-when is the choice that opens it (and it lies within the part it is opened from), data-ask
+// says what is missing when nothing was entered. A question whose answers were put back by undo
+// tells so: "restored".
 
 export class Question {
   constructor(element) {
@@ -28,6 +30,7 @@ export class Question {
     });
     this.known = values;
     if (this.broken.checked) this.problem.open = true;
+    this.element.dispatchEvent(new Event("restored"));
   }
 
   isOpen(part) {
