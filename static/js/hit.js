@@ -140,9 +140,11 @@ function remember(question, input) {
 // A complete answer moves on, but not when somebody walks through the choices with Tab, Space
 // and the arrows, nor under the pointer of somebody who has the whole list in sight.
 function answered(question) {
+  const [first] = question.parts;
+  const isDecided = pressing || lastMeans !== "keyboard";
   if (!question.opensNothing) {
-    reveal(question, question.parts[0]);
-  } else if (pressing || (isOneAtATime() && lastMeans !== "keyboard")) {
+    reveal(question, (isDecided && first.querySelector(":checked")) || first);
+  } else if (pressing || (isOneAtATime() && isDecided)) {
     advancing = setTimeout(advance, LOOK_AT_IT);
   }
 }
