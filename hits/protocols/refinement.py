@@ -142,9 +142,7 @@ class RenovationWording(Frozen):
     )
     original_label: str = Field("Original", title="Label of the original text")
     proposed_label: str = Field("Proposed", title="Label of the proposed text")
-    question: str = Field(
-        "Does the proposed text describe the image correctly?", title="Question under the texts"
-    )
+    question: str = Field("Does the proposed text fit the image?", title="Question under the texts")
     choices: dict[str, str] = Field(
         {
             "confirm": "It is right",
