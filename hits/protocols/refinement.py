@@ -194,8 +194,21 @@ class Renovation(PagedProtocol[PageSettings, RenovationWording]):
     sources = frozenset({Source.ROWS})
     row_model = RenovationRow
     specimens = (
-        {"image": 1, "caption": 1, "proposed": "A text with more details than the one above."},
-        {"image": 2, "caption": 2, "proposed": "A text with a detail, which is perhaps wrong."},
+        {
+            "image": 4,
+            "caption": 4,
+            "proposed": "A raccoon rests among long green leaves, its paw hanging down.",
+        },
+        {
+            "image": 3,
+            "caption": 3,
+            "proposed": "A close-up of a tabby cat with green eyes and a blue nose.",
+        },
+        {
+            "image": 5,
+            "caption": 5,
+            "proposed": "A cup is the espresso of two small on a red saucer with a spoon rides.",
+        },
     )
     columns = ("choice", "text", "words_changed", "edit")
 
@@ -453,8 +466,16 @@ class RightText(PagedProtocol[PageSettings, RightTextWording]):
     keeps_feeders_apart = True
     row_model = RightTextRow
     specimens = (
-        {"image": 1, "proposed": "A text with a wrong detail.", "corrected": "A text without it."},
-        {"image": 2, "proposed": "A text that says red.", "corrected": "A text that says blue."},
+        {
+            "image": 3,
+            "proposed": "A close-up of a tabby cat with green eyes and a blue nose.",
+            "corrected": "A close-up of a tabby cat with green eyes and a pink nose.",
+        },
+        {
+            "image": 6,
+            "proposed": "A purple dahlia in full bloom against dark leaves.",
+            "corrected": "An orange dahlia in full bloom against dark leaves.",
+        },
     )
     columns = ("choice",)
 
