@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import LazySettings
@@ -27,7 +28,7 @@ def added(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Iterator[s
     registered = dict(registry())
     monkeypatch.setattr(contract, "_registered", registered)
     monkeypatch.setattr(protocols, "__path__", [*protocols.__path__, str(FOLDER)])
-    (engine,) = settings.TEMPLATES
+    engine: Any = settings.TEMPLATES[0]
     settings.TEMPLATES = [engine | {"DIRS": [*engine["DIRS"], FOLDER / "templates"]}]
     registry.cache_clear()
     assert "seasons" in registry()
