@@ -90,6 +90,7 @@ def test_a_page_is_renovated_by_keyboard_alone(
     }
 
 
+@pytest.mark.deep
 def test_undo_puts_the_text_back_and_what_is_said_of_it(page: Page) -> None:
     press(page, "2")
     retype(page, "3 uneasy zebras")
@@ -103,6 +104,7 @@ def test_undo_puts_the_text_back_and_what_is_said_of_it(page: Page) -> None:
     expect(page.locator("#q1 input:checked")).to_have_count(0)
 
 
+@pytest.mark.deep
 def test_what_was_typed_outlives_another_choice_and_a_reload(
     page: Page, assignment: Assignment
 ) -> None:
@@ -119,6 +121,17 @@ def test_what_was_typed_outlives_another_choice_and_a_reload(
     expect(page.locator("#q1 .diff-size")).to_have_text("2")
 
 
+@pytest.mark.deep
+def test_walking_through_the_choices_does_not_end_in_the_text(page: Page) -> None:
+    page.locator("#q1 input[type=radio]").first.focus()
+    press(page, "Space", "ArrowDown")
+    expect(page.locator("#q1-text")).to_be_visible()
+    expect(page.locator("#q1 [value=correct]")).to_be_focused()
+    press(page, "ArrowDown")
+    expect(page.locator("#q1 [value=hopeless]")).to_be_checked()
+
+
+@pytest.mark.deep
 def test_an_empty_text_is_asked_for(page: Page) -> None:
     press(page, "2", "Control+a", "Delete", "Enter")
     expect(page.locator("#q1 .error")).to_have_text(
@@ -127,6 +140,7 @@ def test_an_empty_text_is_asked_for(page: Page) -> None:
     expect(page.locator("#q1-text")).to_be_focused()
 
 
+@pytest.mark.deep
 def test_without_script_it_is_a_plain_form(
     visitor: Visitor, account: Account, assignment: Assignment
 ) -> None:
