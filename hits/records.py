@@ -157,6 +157,14 @@ class OutsideCaption:
     text: str
 
 
+class CaptionedImage(NamedTuple):
+    """An image with all its captions, by their ids here, as they are called outside."""
+
+    id: int
+    image: OutsideImage
+    captions: Mapping[int, OutsideCaption]
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedUnit:
     """A unit with what was said of it; its items, in the order in which its protocol names them,
@@ -228,3 +236,8 @@ class ReleaseSource(Protocol):
         ...
 
     def queries(self, direction: str) -> Iterator[ReleasedQuery]: ...
+
+    def captioned(self) -> Iterator[CaptionedImage]:
+        """The images of the corpus, or of the studies' splits of it, that have captions, with all
+        of them; both in the order of their ids here."""
+        ...

@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from hits import word_diff
 from hits.analysis.arrays import Floats
 from hits.analysis.errors import DegenerateInput
 
@@ -117,6 +118,48 @@ def share_confirmed(proposed: Sequence[str], final: Sequence[str]) -> float:
     if not proposed or len(proposed) != len(final):
         raise DegenerateInput("Each proposed text needs the text that became of it.")
     return sum(map(str.__eq__, proposed, final)) / len(proposed)
+
+
+@dataclass(frozen=True)
+class RenovationReport:
+    """What people made of proposed texts: shares of all of them, the mean size of a correction in
+    words, and Table 3's lines of the texts that were renovated, before and after."""
+
+    texts: int
+    confirmed: float
+    corrected: float
+    hopeless: float
+    words_a_correction: float | None
+    before: Mapping[str, float] | None
+    after: Mapping[str, float] | None
+
+
+def renovation_report(
+    texts: Sequence[tuple[str, str, str | None]], tagger: Tagger = tag
+) -> RenovationReport:
+    """Of (original, proposed, final) texts; a proposal that was given up has no final one."""
+    proposed, final = [text for _, text, _ in texts], [text or "" for *_, text in texts]
+    confirmed = share_confirmed(proposed, final)
+    hopeless = final.count("") / len(final)
+    sizes = [
+        word_diff.size(before, after)
+        for before, after in zip(proposed, final, strict=True)
+        if after not in ("", before)
+    ]
+    renovated = [(before, after) for before, _, after in texts if after]
+    before, after = [
+        text_statistics(side, tagger).line() if renovated else None
+        for side in ([one for one, _ in renovated], [two for _, two in renovated])
+    ]
+    return RenovationReport(
+        texts=len(texts),
+        confirmed=confirmed,
+        corrected=len(sizes) / len(texts),
+        hopeless=hopeless,
+        words_a_correction=sum(sizes) / len(sizes) if sizes else None,
+        before=before,
+        after=after,
+    )
 
 
 def forced_choice(scores: Mapping[str, tuple[float, float]]) -> Floats:

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import starmap
+from itertools import chain, groupby, starmap
+from operator import itemgetter
 from typing import Any
 
 from django.db import connection
@@ -12,6 +13,7 @@ from hits.models import Caption, Proposal, Study
 from hits.protocol import Protocol
 from hits.records import (
     Aggregate,
+    CaptionedImage,
     Json,
     JudgedUnit,
     OutsideCaption,
@@ -50,6 +52,12 @@ _QUERIES = """
     WHERE p.study_id = ANY (%(studies)s) AND c.rank = 1
     ORDER BY c.query_id
 """
+_CAPTIONED = """
+    SELECT i.id, i.external_id, i.file_name, c.id, c.external_id, c.text
+    FROM hits_image i JOIN hits_caption c ON c.image_id = i.id
+    WHERE i.corpus_id = %(corpus)s AND (i.split = ANY (%(splits)s) OR %(splits)s = '{}')
+    ORDER BY i.id, c.id
+"""
 
 
 class StudySource:
@@ -62,16 +70,21 @@ class StudySource:
         self.ids = list(self.slugs)
         self.kind = kind
         self.corpus = studies[0].corpus.slug
+        self.corpus_id = studies[0].corpus_id
         self.only_complete = only_complete
         # People say few different things: most units were answered like one before.
         self._said = lru_cache(DIFFERENT_ANSWERS)(self._read)
 
     @cached_property
-    def split(self) -> str:
-        """The splits that the studies are about, or nothing if they are about the whole corpus."""
+    def splits(self) -> list[str]:
+        """The splits that the studies are about, or none if they are about the whole corpus."""
         proposed = Proposal.objects.filter(studies__in=self.ids).values_list("split", flat=True)
         chosen = Study.objects.filter(pk__in=self.ids).values_list("split", flat=True)
-        return "+".join(sorted({split for split in [*proposed, *chosen] if split}))
+        return sorted({split for split in [*proposed, *chosen] if split})
+
+    @property
+    def split(self) -> str:
+        return "+".join(self.splits)
 
     def units(self, by: str = "") -> Iterator[JudgedUnit]:
         values = {"studies": self.ids, "by": by, "only_complete": self.only_complete}
@@ -118,6 +131,13 @@ class StudySource:
     def queries(self, direction: str) -> Iterator[ReleasedQuery]:
         for batch in in_batches(_QUERIES, {"studies": self.ids, "direction": direction}):
             yield from _queries(direction, [query_id for (query_id,) in batch])
+
+    def captioned(self) -> Iterator[CaptionedImage]:
+        values = {"corpus": self.corpus_id, "splits": self.splits}
+        found = chain.from_iterable(in_batches(_CAPTIONED, values))
+        for (pk, name, file_name), rows in groupby(found, key=itemgetter(0, 1, 2)):
+            captions = {own: OutsideCaption(called, text) for *_, own, called, text in rows}
+            yield CaptionedImage(pk, OutsideImage(name, file_name), captions)
 
 
 class OutsideIds:

@@ -92,8 +92,7 @@ function finish() {
 }
 
 function askFor(question, part) {
-  const text =
-    part.dataset.field === "other" ? "Say what else." : "Choose at least one, then go on.";
+  const text = part.dataset.ask ?? "Choose at least one, then go on.";
   question.setErrors({ [part.dataset.field]: text });
   const target = part.querySelector("input, textarea");
   target.focus({ preventScroll: true });
@@ -147,9 +146,11 @@ function endStep() {
 // A complete answer moves on, but not when somebody walks through the choices with Tab, Space
 // and the arrows, nor under the pointer of somebody who has the whole list in sight.
 function answered(question) {
+  const [first] = question.parts;
+  const isDecided = pressing || lastMeans !== "keyboard";
   if (!question.opensNothing) {
-    reveal(question, question.parts[0]);
-  } else if (pressing || (isOneAtATime() && lastMeans !== "keyboard")) {
+    reveal(question, (isDecided && first.querySelector(":checked")) || first);
+  } else if (pressing || (isOneAtATime() && isDecided)) {
     advancing = setTimeout(advance, LOOK_AT_IT);
   }
 }

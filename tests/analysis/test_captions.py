@@ -55,6 +55,41 @@ def test_texts_left_as_proposed_are_shared_out() -> None:
         captions.share_confirmed(["a"], [])
 
 
+OLD, FINER = "a bus on a road", "a green bus on a wet road"
+
+
+def test_a_report_tells_what_became_of_proposed_texts() -> None:
+    report = captions.renovation_report(
+        [
+            (OLD, FINER, FINER),
+            (OLD, FINER, "a red bus on a wet road"),
+            (OLD, FINER, "a bus on a dry, grey road"),
+            (OLD, "a bus of the of", None),
+        ]
+    )
+    assert report.texts == 4
+    assert (report.confirmed, report.corrected, report.hopeless) == (0.25, 0.5, 0.25)
+    assert report.words_a_correction == (1 + 3) / 2
+
+
+def test_a_report_counts_words_before_and_after_where_texts_were_renovated() -> None:
+    report = captions.renovation_report([(OLD, FINER, FINER), (OLD, FINER, None)])
+    assert report.before == captions.text_statistics([OLD]).line()
+    assert report.after == captions.text_statistics([FINER]).line()
+    assert report.after["adjectives"] == 2
+
+
+def test_a_report_on_hopeless_texts_has_nothing_to_compare() -> None:
+    report = captions.renovation_report([(OLD, FINER, None)])
+    assert (report.hopeless, report.words_a_correction) == (1, None)
+    assert report.before is report.after is None
+
+
+def test_a_report_on_no_texts_is_refused() -> None:
+    with pytest.raises(DegenerateInput):
+        captions.renovation_report([])
+
+
 def test_no_texts_are_refused() -> None:
     with pytest.raises(DegenerateInput, match="no texts"):
         captions.text_statistics([])

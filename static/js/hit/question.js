@@ -1,8 +1,9 @@
 // One question of a page: what is answered, what is missing, and which keys answer it.
 // Parts are marked in the template: data-field names a part, data-required wants an answer,
-// data-when is the choice that opens it (and it lies within the part it is opened from), data-keys
-// are keys that it wants for itself: they come to it as "press" (detail.key). A question whose
-// answers were put back by undo tells so: "restored".
+// data-when is the choice that opens it (and it lies within the part it is opened from), data-ask
+// says what is missing when nothing was entered, data-keys are keys that it wants for itself: they
+// come to it as "press" (detail.key). A question whose answers were put back by undo tells so:
+// "restored".
 
 export class Question {
   constructor(element) {
