@@ -4,7 +4,7 @@
 import { Autosave } from "./hit/autosave.js";
 import { Clock } from "./hit/clock.js";
 import { announce, clockTime, showSaving, watchLease } from "./hit/notices.js";
-import { closeLarge, fetchAhead, toggleLarge, watchForBroken } from "./hit/pictures.js";
+import { closeLarge, enlarge, enlargeNext, fetchAhead, watchForBroken } from "./hit/pictures.js";
 import { showProgress } from "./hit/progress.js";
 import { Question } from "./hit/question.js";
 import { closeSheet, openSheet, toggleSheet, watchSheets } from "./hit/sheets.js";
@@ -263,7 +263,7 @@ const commands = {
     else nextByKey();
   },
   u: undo,
-  z: () => toggleLarge(questions[current]),
+  z: () => enlargeNext(questions[current]),
   i: () => toggleSheet("instructions"),
   p: reportProblem,
   a: toggleView,
@@ -297,16 +297,20 @@ form.addEventListener("click", (event) => {
     noteQuestionOf(event.target);
     reportProblem();
   }
-  if (event.target.closest(".stage:not(.is-broken) img, [data-action=enlarge]")) {
+  if (event.target.closest(".stage img, [data-action=enlarge]")) {
     noteQuestionOf(event.target);
-    toggleLarge(questions[current]);
+    if (event.target.matches("img")) enlarge(questions[current], event.target);
+    else enlargeNext(questions[current]);
   }
 });
 
 for (const button of document.querySelectorAll("[data-action=close]")) {
   button.addEventListener("click", closeAll);
 }
-find("large").addEventListener("click", closeAll);
+find("large").addEventListener("click", (event) => {
+  if (event.target.closest("[data-action=another]")) enlargeNext(questions[current]);
+  else closeAll();
+});
 find("back").addEventListener("click", () => goTo(current - 1));
 find("next").addEventListener("click", next);
 find("undo").addEventListener("click", undo);

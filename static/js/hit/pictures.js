@@ -1,23 +1,38 @@
 // Pictures: the next ones are fetched ahead, one is shown enlarged, a broken one says so.
+// A question has as many as its template shows, each in a .stage of its own.
 
 const AHEAD = 3;
 const large = document.getElementById("large");
+const another = large.querySelector("[data-action=another]");
+let enlarged = null;
 
 export function fetchAhead(questions, index) {
-  for (const { image } of questions.slice(index, index + AHEAD + 1)) {
-    if (image && image.loading === "lazy") image.loading = "eager";
+  for (const { images } of questions.slice(index, index + AHEAD + 1)) {
+    for (const image of images) if (image.loading === "lazy") image.loading = "eager";
   }
 }
 
-export function toggleLarge(question) {
-  const { image } = question;
-  if (!image || image.parentElement.classList.contains("is-broken") || closeLarge()) return;
+export function enlarge(question, image) {
+  const whole = wholeOf(question);
+  if (!whole.includes(image)) return;
+  enlarged = image;
   const copy = image.cloneNode();
   copy.loading = "eager";
+  copy.removeAttribute("id");
   large.querySelector("img")?.remove();
   large.append(copy);
-  large.showModal();
+  another.hidden = whole.length < 2;
+  if (!large.open) large.showModal();
   large.scrollTo((large.scrollWidth - large.clientWidth) / 2, (large.scrollHeight - large.clientHeight) / 2);
+}
+
+// The image that has the focus, else the first; then the others, one after the other; then none.
+export function enlargeNext(question) {
+  const whole = wholeOf(question);
+  const focused = whole.find((image) => stageOf(image).contains(document.activeElement));
+  const next = large.open ? whole[whole.indexOf(enlarged) + 1] : (focused ?? whole[0]);
+  if (next) enlarge(question, next);
+  else closeLarge();
 }
 
 export function closeLarge() {
@@ -28,14 +43,22 @@ export function closeLarge() {
 
 export function watchForBroken(questions, onReport) {
   for (const question of questions) {
-    const { image } = question;
-    if (!image) continue;
-    image.addEventListener("error", () => showBroken(question, onReport));
-    image.addEventListener("load", () => showWhole(image.parentElement));
-    if (image.complete && image.naturalWidth === 0 && image.loading !== "lazy") {
-      showBroken(question, onReport);
-    }
+    for (const image of question.images) watch(image, () => onReport(question));
   }
+}
+
+function watch(image, onReport) {
+  image.addEventListener("error", () => showBroken(image, onReport));
+  image.addEventListener("load", () => showWhole(stageOf(image)));
+  if (image.complete && image.naturalWidth === 0 && image.loading !== "lazy") {
+    showBroken(image, onReport);
+  }
+}
+
+const stageOf = (image) => image.closest(".stage");
+
+function wholeOf({ images }) {
+  return images.filter((image) => !stageOf(image).classList.contains("is-broken"));
 }
 
 function showWhole(stage) {
@@ -43,13 +66,13 @@ function showWhole(stage) {
   stage.querySelector(".notice")?.remove();
 }
 
-function showBroken(question, onReport) {
-  const stage = question.image.parentElement;
+function showBroken(image, onReport) {
+  const stage = stageOf(image);
   showWhole(stage);
   stage.classList.add("is-broken");
   stage.append(document.querySelector("#broken-image").content.cloneNode(true));
   stage.querySelector("[data-action=reload]").addEventListener("click", () => {
-    question.image.src = question.image.getAttribute("src");
+    image.src = image.getAttribute("src");
   });
-  stage.querySelector("[data-action=report]").addEventListener("click", () => onReport(question));
+  stage.querySelector("[data-action=report]").addEventListener("click", onReport);
 }

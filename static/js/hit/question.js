@@ -6,7 +6,7 @@ export class Question {
   constructor(element) {
     this.element = element;
     this.position = Number(element.dataset.position);
-    this.image = element.querySelector(".stage img");
+    this.images = [...element.querySelectorAll(".stage img")];
     this.time = element.querySelector(`[name="q${this.position}-ms"]`);
     this.broken = element.querySelector(`[name="q${this.position}-broken"]`);
     this.problem = element.querySelector(".problem");
