@@ -23,6 +23,23 @@ def as_json_object(entries: Iterable[tuple[str, Any]]) -> Iterator[str]:
     yield "{}\n" if separator == "{\n" else "\n}\n"
 
 
+def as_json_list(entries: Iterable[Any]) -> Iterator[str]:
+    separator = "[\n"
+    for value in entries:
+        yield f"{separator}{json.dumps(value)}"
+        separator = ",\n"
+    yield "[]\n" if separator == "[\n" else "\n]\n"
+
+
+def as_lines(entries: Iterable[str]) -> Iterator[str]:
+    """One entry a line, each once."""
+    seen: set[str] = set()
+    for entry in entries:
+        if entry not in seen:
+            seen.add(entry)
+            yield f"{entry}\n"
+
+
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """CSV in which no cell is taken for a formula by a spreadsheet."""
     left = chain([columns], rows)
