@@ -7,6 +7,7 @@ from itertools import starmap
 from typing import Any
 
 from django.db import connection
+from django.db.models import Q
 
 from hits.models import Caption, Proposal, Study
 from hits.protocol import Protocol
@@ -68,9 +69,11 @@ class StudySource:
 
     @cached_property
     def split(self) -> str:
-        """The splits that the studies are about, or nothing if they are about the whole corpus."""
-        proposed = Proposal.objects.filter(studies__in=self.ids).values_list("split", flat=True)
-        chosen = Study.objects.filter(pk__in=self.ids).values_list("split", flat=True)
+        """The splits that the studies, or those that feed them, are about; nothing if they are
+        about the whole corpus."""
+        studies = Study.objects.filter(Q(pk__in=self.ids) | Q(feeds__in=self.ids))
+        proposed = Proposal.objects.filter(studies__in=studies).values_list("split", flat=True)
+        chosen = studies.values_list("split", flat=True)
         return "+".join(sorted({split for split in [*proposed, *chosen] if split}))
 
     def units(self, by: str = "") -> Iterator[JudgedUnit]:
@@ -147,6 +150,10 @@ def in_batches(statement: str, values: dict[str, Any]) -> Iterator[list[tuple[An
         cursor.execute(statement, values)
         while batch := cursor.fetchmany(BATCH):
             yield batch
+
+
+def outside_captions(ids: set[int]) -> dict[int, str]:
+    return _external_ids(_CAPTIONS, ids)
 
 
 def _external_ids(statement: str, ids: set[int]) -> dict[int, str]:
