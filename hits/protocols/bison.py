@@ -163,7 +163,7 @@ class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
         "stage 3."
     )
     template = "protocols/bison_captions.html"
-    styles = ("css/pair.css",)
+    styles = ("css/protocols/bison.css",)
     settings_model = CaptionsSettings
     wording_model = CaptionsWording
     sources = frozenset({Source.PROPOSALS, Source.ROWS})
@@ -388,7 +388,7 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
         "stage 2."
     )
     template = "protocols/bison_images.html"
-    styles = ("css/pair.css",)
+    styles = ("css/protocols/bison.css",)
     settings_model = ImagesSettings
     wording_model = ImagesWording
     sources = frozenset({Source.STUDIES, Source.ROWS})
