@@ -1,5 +1,6 @@
 """Sources: what a study was given to make its units of, read while units are stored."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -124,7 +125,7 @@ class GivenSource:
             self._copies.wait()
             cursor.execute(_UPLOADED, {"study": self._study.pk})
             for (content,) in self._in_turn(cursor):
-                yield content
+                yield json.loads(content)
 
     def _rows(self, statement: str, **values: Any) -> list[Row]:
         self._copies.wait()
