@@ -102,7 +102,7 @@ class CaptionsWording(Frozen):
         title="Instructions",
         description="Stand above the examples, and open before the first page.",
     )
-    left: str = Field("The caption describes this image …", title="Above the left image")
+    left: str = Field("Fits this image …", title="Above the left image")
     right: str = Field("… but not this one", title="Above the right image")
     question: str = Field(
         "Which caption describes the left image, but not the right one?", title="Question"

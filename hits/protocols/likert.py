@@ -108,6 +108,7 @@ Words = TypeVar("Words", bound=ScaleWording)
 class Scale(PagedProtocol[ScaleSettings, Words]):
     """One of five answers from low to high; what people said together is their mean."""
 
+    styles = ("css/protocols/scale.css",)
     settings_model = ScaleSettings
     sources = frozenset({Source.CORPUS, Source.ROWS})
     columns = ("score",)
