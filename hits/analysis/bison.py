@@ -33,7 +33,8 @@ def share_of_longest(units: Iterable[JudgedUnit]) -> float:
 
 def _is_longest(answer: Json, unit: JudgedUnit) -> bool:
     lengths = [len(caption.text.split()) for caption in unit.captions]
-    return lengths[unit.payload["captions"].index(answer["caption"])] == max(lengths)
+    place: int = unit.payload["captions"].index(answer["caption"])
+    return lengths[place] == max(lengths)
 
 
 def confirmed_by_worker(
