@@ -11,7 +11,6 @@ from bench import studies
 from hits.models import Corpus, Study, Unit
 from hits.pipeline.load import load
 from hits.pipeline.open import open_study
-from hits.pipeline.propose import keep_originals
 from hits.pipeline.release import path_of, release
 
 # The peers keep an image's address and never look at it. Here only images with files can be
@@ -39,7 +38,7 @@ class Clock:
 
 
 def import_units(*, source: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """The rows of a file become a corpus, its pairs a proposal, and that the units of a study."""
+    """The rows of a file become a corpus, and its own pairs the units of a study."""
     clock = Clock()
     owner = studies.make_owner()
     corpus = Corpus.objects.create(slug="import", name="A corpus", owner=owner)
@@ -48,13 +47,8 @@ def import_units(*, source: str, settings: dict[str, Any]) -> dict[str, Any]:
     with connection.cursor() as cursor:
         cursor.execute(_FILES)
         cursor.execute("VACUUM ANALYZE hits_image")
-    with clock.of("pairs to proposal"):
-        kept = keep_originals(
-            corpus=corpus, direction="i2t", split="test", depth=25, query_sample=None, seed=0
-        )
-    with clock.of("proposal to units"):
-        study = studies.make_study("import", corpus, owner, settings)
-        study.proposals.add(kept)
+    with clock.of("corpus to units"):
+        study = studies.make_study("import", corpus, owner, {**settings, "own_pairs": True})
         open_study(study=study)
     units = Unit.objects.filter(study=study, is_open=True).count()
     return {"units": units, "seconds": clock.seconds}

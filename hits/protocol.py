@@ -174,7 +174,9 @@ class Protocol(ABC, Generic[Settings, Wording]):
         """The files of the protocol's public format, by name, as streams of text."""
         return {}
 
+    # Cells of the latter are ids of captions here; in a release they are their outside ids.
     columns: ClassVar[Sequence[str]]
+    caption_columns: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def row(self, answer: Json) -> Sequence[Any]:

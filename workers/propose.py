@@ -17,10 +17,12 @@ from hits.pipeline import blobs, propose
 from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Progress
 from workers import encoders
+from workers.encoders.caption_mean import CaptionMean
 from workers.search import top_k_blocks
 
 BATCH = 256
 Ids = NDArray[np.int64]
+Encoded = tuple[Ids, encoders.Vectors]
 
 
 def propose_candidates(
@@ -36,28 +38,21 @@ def propose_candidates(
     progress: Progress | None = None,
 ) -> list[Proposal]:
     """Rank every target for each query, in each direction, and keep the best."""
-    if kind == propose.ORIGINALS:
-        return [
-            propose.keep_originals(
-                corpus=corpus,
-                direction=direction,
-                split=split,
-                depth=depth,
-                query_sample=query_sample,
-                seed=seed,
-            )
-            for direction in directions
-        ]
     say = progress or _say_nothing
+    propose.check(machine=kind, directions=directions)
     encoder, machine = _machine(corpus, kind, train_split, say)
-    images = _image_vectors(corpus, split, encoder, say)
-    captions = _caption_vectors(corpus, split, encoder)
-    if not len(images[0]) or not len(captions[0]):
+    items: dict[str, Encoded] = {}
+    ends = {end for direction in directions for end in _ends(direction)}
+    if "i" in ends:
+        items["i"] = _image_vectors(corpus, split, encoder, say)
+    if "t" in ends:
+        items["t"] = _caption_vectors(corpus, split, encoder)
+    if not all(len(ids) for ids, _ in items.values()):
         raise Refused(f"The split {split!r} has no images with files and captions.")
     kept = []
     for direction in directions:
-        queries, targets = (images, captions) if direction == "i2t" else (captions, images)
-        chosen = _sample(queries, query_sample, seed)
+        query_end, target_end = _ends(direction)
+        chosen = _sample(items[query_end], query_sample, seed)
         kept.append(
             propose.keep(
                 corpus=corpus,
@@ -67,10 +62,15 @@ def propose_candidates(
                 depth=depth,
                 query_sample=query_sample,
                 seed=seed,
-                ranked=_ranked(chosen, targets, depth, direction, say),
+                ranked=_ranked(chosen, items[target_end], depth, direction, say),
             )
         )
     return kept
+
+
+def _ends(direction: str) -> tuple[str, str]:
+    """What the queries and what the targets are: i(mages) or t(exts)."""
+    return direction[0], direction[-1]
 
 
 def _say_nothing(done: int, total: int | None = None, message: str = "") -> None:
@@ -81,10 +81,7 @@ def _machine(
     corpus: Corpus, kind: str, train_split: str, say: Any
 ) -> tuple[encoders.Encoder, Machine]:
     """The machine as it was learned on this corpus before, or learned now."""
-    try:
-        encoder = encoders.create(kind, kind)
-    except encoders.UnknownMachine as unknown:
-        raise Refused(str(unknown)) from None
+    encoder = encoders.create(kind, kind)
     folder = Path(settings.DATA_DIR) / "machines" / corpus.slug
     folder.mkdir(parents=True, exist_ok=True)
     learned_from = Caption.objects.filter(corpus=corpus, image__split=train_split)
@@ -134,41 +131,50 @@ def _picture(image: Image) -> Picture.Image:
         return picture.convert("RGB")
 
 
-def _image_vectors(
-    corpus: Corpus, split: str, encoder: encoders.Encoder, say: Any
-) -> tuple[Ids, encoders.Vectors]:
+def _image_vectors(corpus: Corpus, split: str, encoder: encoders.Encoder, say: Any) -> Encoded:
     images = _with_files(corpus, split)
+    if isinstance(encoder, CaptionMean):
+        images = images.filter(captions__isnull=False).distinct()
     total = images.count()
     ids: list[int] = []
     vectors = []
     for batch in _batches(images.iterator(chunk_size=BATCH)):
         ids += [image.pk for image in batch]
-        vectors.append(encoder.encode_images([_picture(image) for image in batch]))
+        if isinstance(encoder, CaptionMean):
+            vectors.append(encoder.encode_described(_captions_of(batch)))
+        else:
+            vectors.append(encoder.encode_images([_picture(image) for image in batch]))
         say(len(ids), total, f"{encoder.name.capitalize()}: encoding images")
     return _stacked(ids, vectors)
 
 
-def _caption_vectors(
-    corpus: Corpus, split: str, encoder: encoders.Encoder
-) -> tuple[Ids, encoders.Vectors]:
+def _captions_of(images: list[Image]) -> list[list[str]]:
+    found: dict[int, list[str]] = {image.pk: [] for image in images}
+    for image_id, text in Caption.objects.filter(image__in=images).values_list("image_id", "text"):
+        found[image_id].append(text)
+    return list(found.values())
+
+
+def _caption_vectors(corpus: Corpus, split: str, encoder: encoders.Encoder) -> Encoded:
     captions = Caption.objects.filter(corpus=corpus, image__split=split).order_by("pk")
     ids: list[int] = []
     vectors = []
     rows = captions.values_list("pk", "text").iterator(chunk_size=BATCH)
     for batch in _batches(rows):
         ids += [pk for pk, _ in batch]
-        vectors.append(encoder.encode_captions([text for _, text in batch]))
+        if isinstance(encoder, CaptionMean):
+            vectors.append(encoder.encode_described([[text] for _, text in batch]))
+        else:
+            vectors.append(encoder.encode_captions([text for _, text in batch]))
     return _stacked(ids, vectors)
 
 
-def _stacked(ids: list[int], vectors: list[encoders.Vectors]) -> tuple[Ids, encoders.Vectors]:
+def _stacked(ids: list[int], vectors: list[encoders.Vectors]) -> Encoded:
     empty = np.empty((0, 0), np.float32)
     return np.array(ids, np.int64), np.concatenate(vectors) if vectors else empty
 
 
-def _sample(
-    queries: tuple[Ids, encoders.Vectors], size: int | None, seed: int
-) -> tuple[Ids, encoders.Vectors]:
+def _sample(queries: Encoded, size: int | None, seed: int) -> Encoded:
     ids, vectors = queries
     if size is None or size >= len(ids):
         return queries
@@ -177,18 +183,26 @@ def _sample(
 
 
 def _ranked(
-    queries: tuple[Ids, encoders.Vectors],
-    targets: tuple[Ids, encoders.Vectors],
-    depth: int,
-    direction: str,
-    say: Any,
+    queries: Encoded, targets: Encoded, depth: int, direction: str, say: Any
 ) -> Iterator[propose.Ranked]:
+    """Each query with its best targets, never with itself; equal scores by id."""
     ids, vectors = queries
-    for block in top_k_blocks(vectors, targets[1], depth):
+    is_within = direction in propose.WITHIN
+    for block in top_k_blocks(vectors, targets[1], depth + is_within):
         found = targets[0][block.indices].tolist()
-        for row, (own, scores) in enumerate(zip(found, block.scores.tolist(), strict=True)):
-            yield int(ids[block.start + row]), own, scores
+        asked = ids[block.start : block.start + len(found)].tolist()
+        for query, own, scores in zip(asked, found, block.scores.tolist(), strict=True):
+            if is_within:
+                own, scores = _without(query, own, scores, depth)
+            yield query, own, scores
         say(block.start + len(block.indices), len(ids), f"{Direction(direction).label}: ranking")
+
+
+def _without(
+    query: int, targets: list[int], scores: list[float], depth: int
+) -> tuple[list[int], list[float]]:
+    kept = [pair for pair in zip(targets, scores, strict=True) if pair[0] != query][:depth]
+    return [target for target, _ in kept], [score for _, score in kept]
 
 
 def _batches(items: Iterable[Any]) -> Iterator[list[Any]]:

@@ -5,6 +5,9 @@ from django.core.files.uploadedfile import UploadedFile
 from rest_framework import serializers
 
 from hits.models import Caption, Corpus, Image, Machine, Proposal
+from hits.models.machines import Direction
+from hits.pipeline import propose
+from hits.pipeline.errors import Refused
 
 LARGEST_UPLOAD = 4 * 1024**3
 IN_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[^\x00-\x1f]{0,900}")
@@ -107,9 +110,9 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
 
 
 class ProposeSerializer(serializers.Serializer[Any]):
-    machine = serializers.ChoiceField(["palette", "layout", "originals"])
+    machine = serializers.ChoiceField(list(propose.MACHINES))
     directions = serializers.ListField(
-        child=serializers.ChoiceField(["i2t", "t2i"]), min_length=1, max_length=2
+        child=serializers.ChoiceField(Direction.values), min_length=1, max_length=4
     )
     split = serializers.CharField(max_length=40, default="test", allow_blank=True)
     train_split = serializers.CharField(
@@ -118,3 +121,10 @@ class ProposeSerializer(serializers.Serializer[Any]):
     depth = serializers.IntegerField(min_value=1, max_value=1000, default=25)
     query_sample = serializers.IntegerField(min_value=1, allow_null=True, default=None)
     seed = serializers.IntegerField(min_value=0, max_value=2**62, default=0)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        try:
+            propose.check(machine=attrs["machine"], directions=attrs["directions"])
+        except Refused as refused:
+            raise serializers.ValidationError({"directions": str(refused)}) from None
+        return attrs

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from django.db import connection
+from django.db.models import Q
 
 from hits.models import Caption, Proposal, Study
 from hits.protocol import Protocol
@@ -77,9 +78,11 @@ class StudySource:
 
     @cached_property
     def splits(self) -> list[str]:
-        """The splits that the studies are about, or none if they are about the whole corpus."""
-        proposed = Proposal.objects.filter(studies__in=self.ids).values_list("split", flat=True)
-        chosen = Study.objects.filter(pk__in=self.ids).values_list("split", flat=True)
+        """The splits that the studies, or those that feed them, are about; none if they are about
+        the whole corpus."""
+        studies = Study.objects.filter(Q(pk__in=self.ids) | Q(feeds__in=self.ids))
+        proposed = Proposal.objects.filter(studies__in=studies).values_list("split", flat=True)
+        chosen = studies.values_list("split", flat=True)
         return sorted({split for split in [*proposed, *chosen] if split})
 
     @property
@@ -167,6 +170,10 @@ def in_batches(statement: str, values: dict[str, Any]) -> Iterator[list[tuple[An
         cursor.execute(statement, values)
         while batch := cursor.fetchmany(BATCH):
             yield batch
+
+
+def outside_captions(ids: set[int]) -> dict[int, str]:
+    return _external_ids(_CAPTIONS, ids)
 
 
 def _external_ids(statement: str, ids: set[int]) -> dict[int, str]:

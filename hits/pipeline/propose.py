@@ -1,16 +1,47 @@
 """Propose: keep what machines rank highest for each query."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from hits.models import Corpus, Machine, Proposal
+from hits.models.machines import Direction
 from hits.pipeline.copying import analyze, copy_lines
+from hits.pipeline.errors import Refused
 
-ORIGINALS = "originals"
 Ranked = tuple[int, Sequence[int], Sequence[float]]
+ACROSS, WITHIN = ("i2t", "t2i"), ("i2i", "t2t")
+
+
+class Kind(NamedTuple):
+    label: str
+    directions: tuple[str, ...] = ACROSS + WITHIN
+
+
+MACHINES = {
+    "palette": Kind("Palette (colours)"),
+    "layout": Kind("Layout (colours and places)"),
+    # It knows an image by its captions, which would be first among its candidates.
+    "caption_mean": Kind("Caption mean (an image by the words of its captions)", WITHIN),
+}
+
+
+def usual_directions(machine: str) -> tuple[str, ...]:
+    check(machine=machine, directions=[])
+    return ACROSS if ACROSS[0] in MACHINES[machine].directions else WITHIN
+
+
+def check(*, machine: str, directions: Iterable[str]) -> None:
+    """Refuse a machine that there is not, or a direction that it has no answer for."""
+    if machine not in MACHINES:
+        raise Refused(f"There is no machine {machine!r}. There are {', '.join(MACHINES)}.")
+    able = MACHINES[machine].directions
+    for direction in directions:
+        if direction not in able:
+            labels = " and ".join(Direction(each).label for each in able)
+            raise Refused(f"The machine {machine} proposes {labels} only.")
 
 
 def machine_of(
@@ -50,59 +81,6 @@ def keep(
     columns = ["proposal_id", "query_id", "target_id", "rank", "score"]
     copy_lines("hits_candidate", columns, lines())
     return _finished(proposal, queries)
-
-
-@transaction.atomic
-def keep_originals(
-    *,
-    corpus: Corpus,
-    direction: str,
-    split: str,
-    depth: int,
-    query_sample: int | None,
-    seed: int,
-) -> Proposal:
-    """The corpus's own pairs as a proposal: people are asked about them like about any other."""
-    machine = machine_of(name=ORIGINALS, version="1", kind=ORIGINALS, checksum="", settings={})
-    proposal = _begun(corpus, machine, direction, split, depth, query_sample, seed)
-    if proposal.finished_at is not None:
-        return proposal
-    values: dict[str, int | str | None] = {
-        "proposal": proposal.pk,
-        "corpus": corpus.pk,
-        "split": split,
-        "depth": depth,
-        "queries": query_sample,
-        "seed": seed,
-    }
-    query, target = ("image_id", "id") if direction == "i2t" else ("id", "image_id")
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _ORIGINALS.format(
-                query=query, target=target, sample=_SAMPLE if query_sample is not None else ""
-            ),
-            values,
-        )
-        cursor.execute(_COUNT_QUERIES, values)
-        (queries,) = cursor.fetchone()
-    return _finished(proposal, queries)
-
-
-_ORIGINALS = """
-    INSERT INTO hits_candidate (proposal_id, query_id, target_id, rank, score)
-    WITH own AS (
-        SELECT c.{query} AS query_id, c.{target} AS target_id,
-               row_number() OVER (PARTITION BY c.{query} ORDER BY c.{target}) AS rank
-        FROM hits_caption c JOIN hits_image i ON i.id = c.image_id
-        WHERE c.corpus_id = %(corpus)s AND i.split = %(split)s)
-    SELECT %(proposal)s, query_id, target_id, rank, 1 FROM own
-    WHERE rank <= %(depth)s {sample} ORDER BY query_id, rank
-"""
-_SAMPLE = """
-    AND query_id IN (SELECT query_id FROM own WHERE rank = 1
-                     ORDER BY md5(%(seed)s || '/' || query_id) LIMIT %(queries)s)
-"""
-_COUNT_QUERIES = "SELECT count(*) FROM hits_candidate WHERE proposal_id = %(proposal)s AND rank = 1"
 
 
 def _begun(

@@ -17,7 +17,13 @@ from django.db.models import Count, F, Max, Q, QuerySet
 
 from hits.exporters.streams import as_csv
 from hits.models import Assignment, Decision, Release, ReleaseFile, Role, Slot, Study, Unit, User
-from hits.pipeline.aggregate import DIFFERENT_ANSWERS, OutsideIds, StudySource, in_batches
+from hits.pipeline.aggregate import (
+    DIFFERENT_ANSWERS,
+    OutsideIds,
+    StudySource,
+    in_batches,
+    outside_captions,
+)
 from hits.pipeline.errors import NotAllowed, Refused, Taken
 from hits.pipeline.rules import rules_of
 from hits.protocol import Protocol
@@ -182,8 +188,9 @@ def _judgments(
     answers = _cells_of_answers(kind)
     for batch in in_batches(_JUDGMENTS, {"studies": [study.pk for study in studies]}):
         items = _cells_of_items(kind, {row[0] for row in batch})
-        for row in batch:
-            yield row[2], *items[row[0]], *row[3:], *answers(row[1])
+        said = _with_outside_captions(kind, [answers(row[1]) for row in batch])
+        for row, answer in zip(batch, said, strict=True):
+            yield row[2], *items[row[0]], *row[3:], *answer
         done += len(batch)
         tell(done)
 
@@ -202,6 +209,19 @@ def _cells_of_answers(kind: Protocol[Any, Any]) -> Callable[[str | None], Sequen
         return [""] * len(kind.columns) if answer is None else kind.row(json.loads(answer))
 
     return cells
+
+
+def _with_outside_captions(
+    kind: Protocol[Any, Any], rows: list[Sequence[Any]]
+) -> Iterable[Sequence[Any]]:
+    places = {kind.columns.index(name) for name in kind.caption_columns}
+    if not places:
+        return rows
+    names = outside_captions({row[place] for row in rows for place in places if row[place] != ""})
+    return (
+        [names.get(cell, "") if place in places else cell for place, cell in enumerate(row)]
+        for row in rows
+    )
 
 
 def _write(path: Path, pieces: Iterable[str]) -> dict[str, Any]:

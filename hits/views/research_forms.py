@@ -9,15 +9,11 @@ from django.utils.text import slugify
 
 from hits.models import Corpus, Image, Role, Study
 from hits.models.machines import Direction
+from hits.pipeline import propose
 from hits.pipeline.arrange import UPLOADS, refuse_reserved
 from hits.pipeline.errors import Refused
 from hits.pipeline.open import MOST_PAY, TOO_MUCH_PAY
 from hits.protocol import registry
-
-DIRECTIONS = [
-    (each.value, each.label) for each in (Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE)
-]
-
 
 PLAIN = {"invalid": "Use plain letters, digits, hyphens and underscores only."}
 
@@ -81,13 +77,9 @@ class UploadForm(forms.Form):
 
 class ProposeForm(forms.Form):
     machine = forms.ChoiceField(
-        choices=[
-            ("palette", "Palette (colours)"),
-            ("layout", "Layout (colours and places)"),
-            ("originals", "Originals (the corpus's own pairs)"),
-        ]
+        choices=[(name, kind.label) for name, kind in propose.MACHINES.items()]
     )
-    direction = forms.ChoiceField(choices=DIRECTIONS)
+    direction = forms.ChoiceField(choices=Direction.choices)
     split = forms.ChoiceField(required=False, help_text="Whose items are queries and targets.")
     train_split = forms.ChoiceField(
         required=False, label="Learn from", help_text="The split the machine learns on."
@@ -111,6 +103,15 @@ class ProposeForm(forms.Form):
             assert isinstance(field, forms.ChoiceField)
             field.choices = choices
             field.initial = largest
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if {"machine", "direction"} <= cleaned.keys():
+            try:
+                propose.check(machine=cleaned["machine"], directions=[cleaned["direction"]])
+            except Refused as refused:
+                self.add_error("direction", str(refused))
+        return cleaned
 
 
 class NewStudyForm(forms.Form):

@@ -12,6 +12,7 @@ from PIL import Image
 from hits.demo.drawing import draw
 from hits.demo.scenes import scene
 from hits.demo.wording import CAPTIONS_A_SCENE, captions
+from hits.sampling.neighbours import described
 from workers.encoders import (
     KINDS,
     BadMachineFile,
@@ -22,7 +23,8 @@ from workers.encoders import (
     load,
     save,
 )
-from workers.encoders.common_space import canonical_ridge
+from workers.encoders.caption_mean import CaptionMean
+from workers.encoders.common_space import canonical_ridge, words_of
 from workers.search import top_k
 
 TRAINING, TEST = range(300), range(300, 450)
@@ -147,6 +149,26 @@ def test_retrieval_is_far_better_than_chance_and_not_perfect(kind: str) -> None:
     chance = 5 / len(TEST)
     assert 6 * chance < captions_recall < 0.95
     assert 6 * chance < images_recall < 0.95
+
+
+def test_an_image_that_is_known_by_its_captions_is_the_mean_of_their_words() -> None:
+    encoder = fitted("caption_mean")
+    assert isinstance(encoder, CaptionMean)
+    groups = [*pictures(TEST).captions, ["nothing that it has ever read: 🦆"]]
+    learned = encoder.learned()
+    vectors = dict(zip(map(str, learned["phrases"]), learned["caption_weights"], strict=True))
+    words = {
+        number: [word for text in texts for word in words_of(text)]
+        for number, texts in enumerate(groups)
+    }
+
+    means = described(words, vectors)
+
+    found = encoder.encode_described(groups)
+    expected = means.vectors / np.linalg.norm(means.vectors, axis=1, keepdims=True)
+    np.testing.assert_allclose(found[means.images], expected, rtol=0, atol=1e-6)
+    assert means.without == [len(TEST)]
+    assert not found[-1].any()
 
 
 def test_each_machine_finds_images_that_the_other_misses() -> None:

@@ -25,6 +25,7 @@ Setting = int | float | str
 KINDS = {
     "palette": "workers.encoders.palette:Palette",
     "layout": "workers.encoders.layout:Layout",
+    "caption_mean": "workers.encoders.caption_mean:CaptionMean",
 }
 
 

@@ -70,11 +70,11 @@ class CommonSpaceEncoder(Encoder):
     def encode_images(self, images: Sequence[Image.Image]) -> Vectors:
         seen = [self.image_features(image) for image in images]
         features = np.array(seen).reshape(len(seen), len(self._image_mean))
-        return _unit_rows((features - self._image_mean) @ self._image_weights)
+        return unit_rows((features - self._image_mean) @ self._image_weights)
 
     def encode_captions(self, captions: Sequence[str]) -> Vectors:
         features = self._caption_features(captions)
-        return _unit_rows((features - self._caption_mean) @ self._caption_weights)
+        return unit_rows((features - self._caption_mean) @ self._caption_weights)
 
     def learned(self) -> Arrays:
         return {
@@ -99,7 +99,7 @@ class CommonSpaceEncoder(Encoder):
         return often[: int(self.settings["phrases"])]
 
     def _phrases(self, caption: str) -> Iterator[str]:
-        words = _WORD.findall(caption.lower())
+        words = words_of(caption)
         for length in self.phrase_lengths:
             for start in range(len(words) - length + 1):
                 yield " ".join(words[start : start + length])
@@ -110,6 +110,10 @@ class CommonSpaceEncoder(Encoder):
             columns = {self._column_of.get(phrase) for phrase in self._phrases(caption)}
             features[row, [column for column in columns if column is not None]] = 1.0
         return features
+
+
+def words_of(caption: str) -> list[str]:
+    return _WORD.findall(caption.lower())
 
 
 def canonical_ridge(
@@ -151,7 +155,7 @@ def _rounded(values: Features) -> Learned:
     return (np.round(values, 6) + 0.0).astype(np.float32)
 
 
-def _unit_rows(projected: Features) -> Vectors:
+def unit_rows(projected: Features) -> Vectors:
     lengths = np.linalg.norm(projected, axis=1, keepdims=True)
     unit: Features = projected / np.where(lengths > 0, lengths, 1)
     return unit.astype(np.float32)

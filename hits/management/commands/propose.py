@@ -6,6 +6,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from hits.management.following import do
 from hits.models import Corpus
+from hits.models.machines import Direction
+from hits.pipeline.errors import Refused
+from hits.pipeline.propose import MACHINES, check, usual_directions
 
 
 class Command(BaseCommand):
@@ -13,8 +16,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("corpus", help="the corpus's short name")
-        parser.add_argument("machine", help="palette, layout, or originals: its own pairs")
-        parser.add_argument("--direction", action="append", choices=["i2t", "t2i"])
+        parser.add_argument("machine", help=", ".join(MACHINES))
+        parser.add_argument(
+            "--direction",
+            action="append",
+            choices=Direction.values,
+            help="several times for several",
+        )
         parser.add_argument("--split", default="test", help="whose items are ranked")
         parser.add_argument("--train-split", default="train", help="what the machine learns from")
         parser.add_argument("--depth", type=int, default=25, help="how many candidates a query")
@@ -25,10 +33,15 @@ class Command(BaseCommand):
         corpus = Corpus.objects.filter(slug=options["corpus"]).first()
         if corpus is None:
             raise CommandError(f"There is no corpus {options['corpus']!r}.")
+        try:
+            directions = options["direction"] or usual_directions(options["machine"])
+            check(machine=options["machine"], directions=directions)
+        except Refused as refused:
+            raise CommandError(str(refused)) from None
         arguments = {
             "corpus": corpus.pk,
             "machine": options["machine"],
-            "directions": options["direction"] or ["i2t", "t2i"],
+            "directions": directions,
             "split": options["split"],
             "train_split": options["train_split"],
             "depth": options["depth"],

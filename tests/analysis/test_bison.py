@@ -1,0 +1,61 @@
+from typing import Any
+
+import pytest
+
+from hits.analysis.bison import confirmed_by_worker, conversion, share_of_longest
+from hits.analysis.errors import DegenerateInput
+from hits.protocol import protocol
+from hits.records import JudgedUnit, OutsideCaption, OutsideImage
+
+CAPTIONS = {1: "A dog.", 2: "A brown dog runs.", 3: "A dog that runs."}
+
+
+def judged(slug: str, payload: dict[str, Any], *answers: dict[str, Any]) -> JudgedUnit:
+    return JudgedUnit(
+        key="k",
+        protocol=slug,
+        pool="unit",
+        payload=payload,
+        images=(OutsideImage("7", "7.jpg"), OutsideImage("8", "8.jpg")),
+        captions=tuple(OutsideCaption(str(pk), text) for pk, text in CAPTIONS.items()),
+        aggregate=protocol(slug).aggregate(answers),
+        answers=answers,
+        shown=[None] * len(answers),
+    )
+
+
+def pair(*chosen: int | None) -> JudgedUnit:
+    answers: list[dict[str, Any]] = [
+        {"choice": "none"} if caption is None else {"choice": "caption", "caption": caption}
+        for caption in chosen
+    ]
+    payload = {"positive": 7, "negative": 8, "captions": list(CAPTIONS)}
+    return judged("bison_captions", payload, *answers)
+
+
+def example(*choices: str) -> JudgedUnit:
+    return judged("bison_images", {}, *({"choice": choice} for choice in choices))
+
+
+def test_a_pair_is_converted_by_a_caption_and_an_example_by_everybody() -> None:
+    captions = conversion([pair(1), pair(2), pair(None), pair(3)])
+    assert (captions.entered, captions.left, captions.percent) == (4, 3, 75)
+    images = conversion([example("positive", "positive"), example("positive", "both")])
+    assert (images.entered, images.left, images.percent) == (2, 1, 50)
+
+
+def test_the_share_of_longest_captions_counts_words_and_ties_as_longest() -> None:
+    assert share_of_longest([pair(1), pair(2), pair(3), pair(None), pair(1, 2)]) == 3 / 5
+
+
+def test_without_judgments_there_is_no_share() -> None:
+    with pytest.raises(DegenerateInput):
+        conversion([])
+    with pytest.raises(DegenerateInput):
+        share_of_longest([pair(None)])
+
+
+def test_a_worker_s_quality_is_what_the_next_stage_confirms_of_their_captions() -> None:
+    chosen = [("ada", "1"), ("ada", "2"), ("bo", "3"), ("bo", "not looked at yet"), ("cy", "x")]
+    found = confirmed_by_worker(chosen, {"1": True, "2": False, "3": True})
+    assert found == {"ada": (2, 1), "bo": (1, 1)}

@@ -1,0 +1,116 @@
+from typing import Any
+
+import pytest
+
+from hits.models import Candidate, Corpus, Image, Proposal
+from hits.models.machines import Direction
+from hits.pipeline.errors import Refused
+from hits.pipeline.propose import MACHINES, usual_directions
+from tests import making
+from workers.encoders import KINDS
+from workers.propose import propose_candidates
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    return making.corpus(images=6, captions_each=3)
+
+
+def proposed(corpus: Corpus, machine: str, direction: str, **values: Any) -> Proposal:
+    given = {"split": "test", "train_split": "test", "depth": 25, "query_sample": None, "seed": 0}
+    (proposal,) = propose_candidates(
+        corpus=corpus, kind=machine, directions=[direction], **{**given, **values}
+    )
+    return proposal
+
+
+def lists(proposal: Proposal) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for candidate in Candidate.objects.filter(proposal=proposal).order_by("query_id", "rank"):
+        found.setdefault(candidate.query_id, []).append(candidate.target_id)
+    return found
+
+
+def ids(corpus: Corpus, kind: str) -> list[int]:
+    items = corpus.images if kind == "i" else corpus.captions
+    return list(items.order_by("pk").values_list("pk", flat=True))
+
+
+WAYS = [(machine, way) for machine, kind in MACHINES.items() for way in kind.directions]
+
+
+@pytest.mark.parametrize(("machine", "direction"), WAYS)
+def test_every_query_ranks_every_target_but_itself(
+    corpus: Corpus, machine: str, direction: str
+) -> None:
+    queries, targets = ids(corpus, direction[0]), ids(corpus, direction[-1])
+    found = lists(proposed(corpus, machine, direction))
+    assert sorted(found) == queries
+    is_within = direction[0] == direction[-1]
+    for query, ranked in found.items():
+        assert sorted(ranked) == [each for each in targets if not is_within or each != query]
+
+
+@pytest.mark.parametrize("machine", sorted(MACHINES))
+def test_no_more_neighbours_are_kept_than_asked_for(corpus: Corpus, machine: str) -> None:
+    found = lists(proposed(corpus, machine, "i2i", depth=2))
+    assert {len(ranked) for ranked in found.values()} == {2}
+
+
+def test_equal_neighbours_come_in_the_order_of_their_ids(corpus: Corpus) -> None:
+    a, b, c, d, e, f = ids(corpus, "i")
+    corpus.captions.update(text="A red ball.")
+    corpus.captions.filter(image__in=[b, e]).update(text="A green tree.")
+    found = lists(proposed(corpus, "caption_mean", "i2i"))
+    assert found[a] == [c, d, f, b, e]
+    assert found[f] == [a, c, d, b, e]
+    assert found[e] == [b, a, c, d, f]
+
+
+def test_an_image_is_nearest_to_the_one_that_is_described_in_the_same_words(
+    corpus: Corpus,
+) -> None:
+    words = ["red ball", "blue ball", "green tree", "green tree", "blue ball", "red ball"]
+    for image, subject in zip(corpus.images.order_by("pk"), words, strict=True):
+        image.captions.update(text=f"A {subject} on the grass.")
+    a, b, c, d, e, f = ids(corpus, "i")
+    found = lists(proposed(corpus, "caption_mean", "i2i", depth=1))
+    assert found == {a: [f], b: [e], c: [d], d: [c], e: [b], f: [a]}
+
+
+def test_an_image_without_captions_has_no_words_to_be_known_by(corpus: Corpus) -> None:
+    silent = corpus.images.order_by("pk")[0]
+    silent.captions.all().delete()
+    found = lists(proposed(corpus, "caption_mean", "i2i"))
+    assert silent.pk not in {*found, *(target for ranked in found.values() for target in ranked)}
+
+
+def test_a_machine_that_knows_images_by_their_captions_does_not_rank_captions(
+    corpus: Corpus,
+) -> None:
+    with pytest.raises(Refused, match="image to image and caption to caption only"):
+        proposed(corpus, "caption_mean", "i2t")
+    with pytest.raises(Refused, match="There is no machine 'smell'"):
+        proposed(corpus, "smell", "i2t")
+
+
+def test_other_splits_and_corpora_are_left_out(corpus: Corpus) -> None:
+    making.corpus(images=2)
+    first, *others = ids(corpus, "i")
+    Image.objects.filter(pk=first).update(split="train")
+    found = lists(proposed(corpus, "palette", "i2i", train_split="test"))
+    assert sorted(found) == others
+    assert first not in {target for ranked in found.values() for target in ranked}
+
+
+def test_the_same_proposal_is_kept_once(corpus: Corpus) -> None:
+    assert proposed(corpus, "palette", "i2i") == proposed(corpus, "palette", "i2i")
+    assert Candidate.objects.count() == 6 * 5
+
+
+def test_pages_and_scripts_are_offered_the_machines_that_workers_have() -> None:
+    assert set(MACHINES) == set(KINDS)
+    for machine, kind in MACHINES.items():
+        assert set(usual_directions(machine)) <= set(kind.directions) <= set(Direction.values)
