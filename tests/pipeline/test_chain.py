@@ -87,13 +87,15 @@ def test_what_is_finished_becomes_units_and_what_nobody_found_a_caption_for_does
     chosen = choose(captions, making.rater(captions), "1")
     choose(captions, making.rater(captions), "none")
     images = fed(captions)
-    asked = {
+    asked: set[Any] = {
         (unit.payload["positive"], unit.payload["negative"], unit.payload["caption"])
         for unit in Unit.objects.filter(study=images)
     }
     answered = {
-        (payload["positive"], payload["negative"], answer["caption"])
-        for payload, answer in chosen.slots.values_list("unit__payload", "judgment__answer")
+        (payload["positive"], payload["negative"], caption)
+        for payload, caption in chosen.slots.values_list(
+            "unit__payload", "judgment__answer__caption"
+        )
     }
     assert asked == answered
     assert len(asked) == 4
@@ -226,14 +228,15 @@ def test_work_of_both_stages_that_turns_out_to_be_one_person_s_leaves_the_third(
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_requests_at_once_one_person_gets_one_stage() -> None:
-    corpus = making.corpus(images=9)
+    corpus = making.corpus(images=25)
     captions = a_study(corpus, "bison_captions")
     images = corpus.images.order_by("pk").values_list("pk", flat=True)
     bring(captions, [{"positive": one, "negative": other} for one, other in pairwise(images)])
     open_study(study=captions)
-    choose(captions, making.rater(captions), "1")
+    for _ in range(3):
+        choose(captions, making.rater(captions), "1")
     third = fed(captions)
-    for _ in range(5):
+    for _ in range(3):
         worker = making.rater(captions)
         second_login = making.rater(third)
         link(account=second_login, same_as=worker)

@@ -1,9 +1,9 @@
-"""What a study was given, without a database."""
+"""What a study was given, and what a release is made of, without a database."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hits.records import CorpusImage, Json, JudgedUnit, Query
+from hits.records import CaptionedImage, CorpusImage, Json, JudgedUnit, Query, ReleasedQuery
 
 
 @dataclass(frozen=True)
@@ -32,3 +32,20 @@ class Given:
 
     def rows(self) -> Iterator[Json]:
         return iter(self.uploaded)
+
+
+@dataclass(frozen=True)
+class Released:
+    judged: Sequence[JudgedUnit]
+    corpus: str = "coco"
+    split: str = "val"
+    images: Sequence[CaptionedImage] = ()
+
+    def units(self, by: str = "") -> Iterator[JudgedUnit]:
+        return iter(sorted(self.judged, key=lambda unit: unit.payload[by]) if by else self.judged)
+
+    def queries(self, direction: str) -> Iterator[ReleasedQuery]:
+        return iter(())
+
+    def captioned(self) -> Iterator[CaptionedImage]:
+        return iter(self.images)

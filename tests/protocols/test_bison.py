@@ -1,7 +1,7 @@
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -28,10 +28,9 @@ from hits.records import (
     OutsideCaption,
     OutsideImage,
     Query,
-    ReleasedQuery,
     UnitDraft,
 )
-from tests.protocols.given import Given
+from tests.protocols.given import Given, Released
 
 CAPTIONS = protocol("bison_captions")
 IMAGES = protocol("bison_images")
@@ -274,19 +273,6 @@ def test_an_example_is_accepted_only_if_everybody_picked_the_positive(
 # The public layout
 
 
-@dataclass(frozen=True)
-class Released:
-    judged: Sequence[JudgedUnit]
-    corpus: str = "COCO"
-    split: str = "val2014"
-
-    def units(self, by: str = "") -> Iterator[JudgedUnit]:
-        return iter(self.judged)
-
-    def queries(self, direction: str) -> Iterator[ReleasedQuery]:
-        return iter(())
-
-
 def example(positive: str, negative: str, *choices: str) -> JudgedUnit:
     answers = [{"choice": choice} for choice in choices]
     return JudgedUnit(
@@ -314,7 +300,9 @@ EXAMPLES = [
 
 
 def annotations(settings: ImagesSettings | None = None) -> dict[str, Any]:
-    (pieces,) = IMAGES.export(Released(EXAMPLES), settings or ImagesSettings()).values()
+    (pieces,) = IMAGES.export(
+        Released(EXAMPLES, "COCO", "val2014"), settings or ImagesSettings()
+    ).values()
     return json.loads("".join(pieces))  # type: ignore[no-any-return]
 
 

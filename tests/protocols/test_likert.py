@@ -1,6 +1,4 @@
 import csv
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from random import Random
 from typing import Any
@@ -17,10 +15,9 @@ from hits.records import (
     JudgedUnit,
     OutsideCaption,
     OutsideImage,
-    ReleasedQuery,
     UnitDraft,
 )
-from tests.protocols.given import Given
+from tests.protocols.given import Given, Released
 
 CORRECTNESS, DETAILEDNESS = protocol("correctness"), protocol("detailedness")
 both = pytest.mark.parametrize("kind", [CORRECTNESS, DETAILEDNESS], ids=lambda kind: kind.slug)
@@ -140,19 +137,6 @@ def test_detailedness_shows_no_image() -> None:
     assert DETAILEDNESS.items({"caption": 1}) == ([], [1])
     shown = CORRECTNESS.show({"image": 7, "text": "A tabby."}, None, items)
     assert (shown["caption"], shown["image"].url) == ("A tabby.", "/images/7")
-
-
-@dataclass(frozen=True)
-class Released:
-    judged: Sequence[JudgedUnit]
-    corpus: str = "c"
-    split: str = ""
-
-    def units(self, by: str = "") -> Iterator[JudgedUnit]:
-        return iter(self.judged)
-
-    def queries(self, direction: str) -> Iterator[ReleasedQuery]:
-        return iter(())
 
 
 def judged(

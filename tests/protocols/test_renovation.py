@@ -1,6 +1,5 @@
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -22,9 +21,8 @@ from hits.records import (
     JudgedUnit,
     OutsideCaption,
     OutsideImage,
-    ReleasedQuery,
 )
-from tests.protocols.given import Given
+from tests.protocols.given import Given, Released
 
 RENOVATION = protocol("renovation")
 WORDING = RENOVATION.wording_model()
@@ -238,23 +236,6 @@ def test_the_value_of_an_aggregate_is_the_size_of_the_edit() -> None:
 # Exports
 
 
-@dataclass(frozen=True)
-class Released:
-    images: Sequence[CaptionedImage]
-    judged: Sequence[JudgedUnit]
-    corpus: str = "coco"
-    split: str = "test"
-
-    def units(self, by: str = "") -> Iterator[JudgedUnit]:
-        return iter(sorted(self.judged, key=lambda unit: unit.payload[by]) if by else self.judged)
-
-    def queries(self, direction: str) -> Iterator[ReleasedQuery]:
-        return iter(())
-
-    def captioned(self) -> Iterator[CaptionedImage]:
-        return iter(self.images)
-
-
 def captioned(number: int) -> CaptionedImage:
     captions = {
         number * 10 + each: OutsideCaption(f"{number}-{each}", f"text {each} of {number}")
@@ -281,8 +262,8 @@ def judged(image: CaptionedImage, caption: int, *answers: Json, **more: Any) -> 
 
 ONE, TWO, THREE = captioned(1), captioned(2), captioned(3)
 RELEASED = Released(
-    [ONE, TWO, THREE],
-    [
+    images=[ONE, TWO, THREE],
+    judged=[
         judged(THREE, 32, SMALL, pool=["b.jpg", "a.jpg"]),
         judged(ONE, 10, CONFIRMED, pool=["a.jpg", "COCO_val2014_000000000002.jpg"]),
         judged(ONE, 14, HOPELESS),

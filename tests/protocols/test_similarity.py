@@ -1,7 +1,6 @@
 import csv
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from io import StringIO
 from random import Random
 from typing import Any
@@ -25,10 +24,9 @@ from hits.records import (
     OutsideCaption,
     OutsideImage,
     Query,
-    ReleasedQuery,
     UnitDraft,
 )
-from tests.protocols.given import Given
+from tests.protocols.given import Given, Released
 
 SLUGS = ("sts", "sis", "sits")
 STS, SIS, SITS = map(protocol, SLUGS)
@@ -382,21 +380,6 @@ def test_a_name_that_would_be_the_same_for_all_captions_is_refused(names: str) -
 
 
 # Releases
-
-
-@dataclass(frozen=True)
-class Released:
-    """Judged units as an export reads them."""
-
-    judged: Sequence[JudgedUnit]
-    corpus: str = "coco"
-    split: str = "val"
-
-    def units(self, by: str = "") -> Iterator[JudgedUnit]:
-        return iter(sorted(self.judged, key=lambda unit: unit.payload[by]) if by else self.judged)
-
-    def queries(self, direction: str) -> Iterator[ReleasedQuery]:
-        return iter(())
 
 
 def released(
