@@ -8,7 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 from hits.channels.configured import channel
 from hits.channels.mturk import MTurk
 from hits.marketplace.models import Requester
-from tests import selling
+from tests import live, selling
 from tests.marketplace import world
 
 LOCAL = {
@@ -46,6 +46,21 @@ def _empty_cache() -> Iterator[None]:
     cache.clear()
 
 
+@pytest.fixture(scope="session")
+def live_server() -> Iterator[LiveServer]:
+    server = live.started("localhost")
+    yield server
+    server.stop()
+
+
+@pytest.fixture(autouse=True)
+def _no_request_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Before the database is emptied, so that nobody waits for anybody there."""
+    yield
+    if "live_server" in request.fixturenames:
+        request.getfixturevalue("live_server").thread.httpd.hang_up()
+
+
 @pytest.fixture
 def market(live_server: LiveServer, settings: LazySettings) -> str:
     """The marketplace's address; the annotation app is on the same port at localhost."""
@@ -63,7 +78,8 @@ def requester(market: str, settings: LazySettings) -> Iterator[Requester]:
     settings.PAY_AFTER_SECONDS = 0
     opened = channel("local")
     yield made
-    # A connection kept alive would keep one to the database, too.
+    # Each account has a channel of its own, which the process would keep.
     for each in {opened, channel("local")}:
         assert isinstance(each, MTurk)
         each.client.close()
+        each.quick.close()
