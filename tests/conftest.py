@@ -3,12 +3,12 @@ from collections.abc import Iterator
 import pytest
 from django.conf import LazySettings
 from django.core.cache import cache
+from django.test import TransactionTestCase
 from pytest_django.live_server_helper import LiveServer
 
-from hits.channels.configured import channel
-from hits.channels.mturk import MTurk
 from hits.marketplace.models import Requester
 from tests import live, selling
+from tests.emptying import empty_the_database
 from tests.marketplace import world
 
 LOCAL = {
@@ -46,6 +46,13 @@ def _empty_cache() -> Iterator[None]:
     cache.clear()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _rows_are_deleted_after_a_test_that_commits() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_the_database())
+        yield
+
+
 @pytest.fixture(scope="session")
 def live_server() -> Iterator[LiveServer]:
     server = live.started("localhost")
@@ -71,15 +78,10 @@ def market(live_server: LiveServer, settings: LazySettings) -> str:
 
 
 @pytest.fixture
-def requester(market: str, settings: LazySettings) -> Iterator[Requester]:
-    """Our account at the marketplace, which is configured as the channel "local"."""
-    made = world.requester()
+def requester(market: str, settings: LazySettings) -> Requester:
+    """Our account at the marketplace, which is configured as the channel "local". Its key is
+    always the same, so that a channel, which takes long to open, is opened once."""
+    made = world.requester(access_key="AKIAREQUESTEROFALLTESTS")
     settings.CHANNELS = {"local": selling.channel_values(market, made)}
     settings.PAY_AFTER_SECONDS = 0
-    opened = channel("local")
-    yield made
-    # Each account has a channel of its own, which the process would keep.
-    for each in {opened, channel("local")}:
-        assert isinstance(each, MTurk)
-        each.client.close()
-        each.quick.close()
+    return made
