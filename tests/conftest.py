@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from django.conf import LazySettings
 from django.core.cache import cache
@@ -10,6 +11,10 @@ from hits.marketplace.models import Requester
 from tests import live, selling
 from tests.emptying import empty_the_database
 from tests.marketplace import world
+
+# A crowded machine is slow, not wrong.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 LOCAL = {
     "kind": "mturk",
