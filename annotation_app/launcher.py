@@ -24,6 +24,7 @@ from annotation_app.embedded import (
 from annotation_app.processes import dies_with_parent
 
 STOP_SECONDS = 30
+ASK_AGAIN_SECONDS = 0.02
 
 
 class StopRequested(BaseException):
@@ -127,18 +128,36 @@ def _local_environment(folder: Path) -> dict[str, str]:
 @contextmanager
 def _unwinding_when_stopped() -> Iterator[None]:
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    asked: list[int] = []
 
-    def stop(number: int, _frame: FrameType | None) -> None:
-        for later in numbers:
+    def stop(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+        stop_soon(number, frame)
+
+    def stop_soon(_number: int, frame: FrameType | None) -> None:
+        if _is_starting_a_process(frame):
+            signal.setitimer(signal.ITIMER_REAL, ASK_AGAIN_SECONDS)
+            return
+        for later in (*numbers, signal.SIGALRM):
             signal.signal(later, signal.SIG_IGN)
-        raise StopRequested(number)
+        raise StopRequested(asked[0])
 
     before = {number: signal.signal(number, stop) for number in numbers}
+    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, stop_soon)
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _is_starting_a_process(frame: FrameType | None) -> bool:
+    """Then nothing may be raised: Python calls hooks around a fork, and loses what they raise."""
+    while frame is not None:
+        if frame.f_code is subprocess.Popen.__init__.__code__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 ACTIONS = {"demo": _demo, "run": _run, "erase": _erase}

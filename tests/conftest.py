@@ -1,15 +1,20 @@
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from django.conf import LazySettings
 from django.core.cache import cache
+from django.test import TransactionTestCase
 from pytest_django.live_server_helper import LiveServer
 
-from hits.channels.configured import channel
-from hits.channels.mturk import MTurk
 from hits.marketplace.models import Requester
-from tests import selling
+from tests import live, selling
+from tests.emptying import empty_the_database
 from tests.marketplace import world
+
+# A crowded machine is slow, not wrong.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 LOCAL = {
     "kind": "mturk",
@@ -46,6 +51,28 @@ def _empty_cache() -> Iterator[None]:
     cache.clear()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _rows_are_deleted_after_a_test_that_commits() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_the_database())
+        yield
+
+
+@pytest.fixture(scope="session")
+def live_server() -> Iterator[LiveServer]:
+    server = live.started("localhost")
+    yield server
+    server.stop()
+
+
+@pytest.fixture(autouse=True)
+def _no_request_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Before the database is emptied, so that nobody waits for anybody there."""
+    yield
+    if "live_server" in request.fixturenames:
+        request.getfixturevalue("live_server").thread.httpd.hang_up()
+
+
 @pytest.fixture
 def market(live_server: LiveServer, settings: LazySettings) -> str:
     """The marketplace's address; the annotation app is on the same port at localhost."""
@@ -56,14 +83,10 @@ def market(live_server: LiveServer, settings: LazySettings) -> str:
 
 
 @pytest.fixture
-def requester(market: str, settings: LazySettings) -> Iterator[Requester]:
-    """Our account at the marketplace, which is configured as the channel "local"."""
-    made = world.requester()
+def requester(market: str, settings: LazySettings) -> Requester:
+    """Our account at the marketplace, which is configured as the channel "local". Its key is
+    always the same, so that a channel, which takes long to open, is opened once."""
+    made = world.requester(access_key="AKIAREQUESTEROFALLTESTS")
     settings.CHANNELS = {"local": selling.channel_values(market, made)}
     settings.PAY_AFTER_SECONDS = 0
-    opened = channel("local")
-    yield made
-    # A connection kept alive would keep one to the database, too.
-    for each in {opened, channel("local")}:
-        assert isinstance(each, MTurk)
-        each.client.close()
+    return made

@@ -1,9 +1,11 @@
 """Small real studies for tests, made through the pipeline as people make them."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
+from functools import cache
+from io import BytesIO
 from itertools import count
 from pathlib import Path
 
@@ -49,43 +51,55 @@ def user(name: str = "", **values: object) -> User:
     )
 
 
-def blob(number: int) -> Blob:
-    """A real PNG of one colour."""
-    picture = Picture.new("RGB", (64, 48), (number * 37 % 256, number * 91 % 256, number % 256))
-    path = Path(settings.DATA_DIR) / "making.png"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture.save(path)
-    data = path.read_bytes()
+@cache
+def png(number: int) -> bytes:
+    """A real picture of one colour."""
+    colour = (number * 37 % 256, number * 91 % 256, number % 256)
+    file = BytesIO()
+    Picture.new("RGB", (64, 48), colour).save(file, "PNG")
+    return file.getvalue()
+
+
+def blobs(numbers: Iterable[int]) -> list[Blob]:
+    made = [_stored(png(number)) for number in numbers]
+    Blob.objects.bulk_create(made, ignore_conflicts=True)
+    return made
+
+
+def _stored(data: bytes) -> Blob:
     sha256 = hashlib.sha256(data).hexdigest()
-    stored = Path(settings.DATA_DIR) / "blobs" / sha256[:2] / sha256[2:]
-    stored.parent.mkdir(parents=True, exist_ok=True)
-    stored.write_bytes(data)
-    found, _ = Blob.objects.get_or_create(
-        pk=sha256,
-        defaults={"content_type": "image/png", "size": len(data), "width": 64, "height": 48},
-    )
-    return found
+    path = Path(settings.DATA_DIR) / "blobs" / sha256[:2] / sha256[2:]
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return Blob(pk=sha256, content_type="image/png", size=len(data), width=64, height=48)
 
 
 def corpus(images: int = 30, captions_each: int = 2) -> Corpus:
     made = Corpus.objects.create(
         slug=f"corpus-{next(_numbers)}", name="A corpus", owner=user(is_researcher=True)
     )
-    for number in range(1, images + 1):
-        image = Image.objects.create(
+    numbers = range(1, images + 1)
+    pictures = Image.objects.bulk_create(
+        Image(
             corpus=made,
             external_id=str(number),
             file_name=f"image_{number:012d}.png",
             split="test",
-            blob=blob(number),
+            blob=blob,
         )
-        for each in range(captions_each):
-            Caption.objects.create(
-                corpus=made,
-                image=image,
-                external_id=str(number * 10 + each),
-                text=f"Caption {each} of image {number}.",
-            )
+        for number, blob in zip(numbers, blobs(numbers), strict=True)
+    )
+    Caption.objects.bulk_create(
+        Caption(
+            corpus=made,
+            image=image,
+            external_id=str(number * 10 + each),
+            text=f"Caption {each} of image {number}.",
+        )
+        for number, image in zip(numbers, pictures, strict=True)
+        for each in range(captions_each)
+    )
     return made
 
 

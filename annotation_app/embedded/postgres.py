@@ -23,7 +23,7 @@ SETTINGS = {
     "listen_addresses": "127.0.0.1",
     # None: a socket's path may have no more than 107 bytes, and nobody needs one here.
     "unix_socket_directories": "",
-    "max_connections": "200",
+    "max_connections": "100",
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
     "random_page_cost": "1.1",

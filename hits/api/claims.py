@@ -20,7 +20,8 @@ from hits.api.channel_serializers import (
     SentSerializer,
 )
 from hits.models import Claim, Intent, Role, Study
-from hits.pipeline import calls, pay, people, publish, workers
+from hits.pipeline import calls, pay, people, workers
+from hits.pipeline.compensate import compensate
 
 
 def claim_of(request: Request, pk: int) -> Claim:
@@ -90,7 +91,7 @@ class ClaimCompensate(APIView):
     )
     def post(self, request: Request, pk: int) -> Response:
         """A HIT for this worker alone, for work that was saved here and never handed over."""
-        made = publish.compensate(claim=claim_of(request, pk), by=user_of(request))
+        made = compensate(claim=claim_of(request, pk), by=user_of(request))
         return Response(PublicationSerializer(made).data, status=status.HTTP_201_CREATED)
 
 

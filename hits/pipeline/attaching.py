@@ -17,7 +17,7 @@ from hits.importers.records import Bad, Refusal, shown
 from hits.importers.sources import UNREADABLE
 from hits.models import Blob
 from hits.pipeline import blobs
-from hits.pipeline.staging import Count
+from hits.pipeline.merging import Count
 
 # Decoding and S3 let other threads run; more threads would hold more images in memory.
 THREADS = 4

@@ -205,8 +205,6 @@ def troubled(calls: QuerySet[Intent]) -> QuerySet[Intent]:
 
 def attention_in(study: Study) -> list[Attention]:
     """The same for all publications of a study together, for its own page."""
-    if not study.publications.exists():
-        return []
     claims = Claim.objects.filter(hit__publication__study=study).with_state()
     items = []
     waiting = to_pay(claims).count() + to_compensate(claims).count()

@@ -33,7 +33,8 @@ from hits.pipeline import fresh
 from hits.pipeline.attaching import attach
 from hits.pipeline.copying import analyze
 from hits.pipeline.errors import Refused
-from hits.pipeline.staging import BATCH, CAPTIONS, REGIONS, Count, Staging
+from hits.pipeline.merging import Count, Merging
+from hits.pipeline.staging import BATCH, CAPTIONS, REGIONS, Staging
 
 FIRST_REFUSALS = 20
 WAIT_SECONDS = 90
@@ -208,10 +209,11 @@ class _Loading:
         return True
 
     def _run_compared(self, split: str, format_name: str) -> None:
-        with Staging(self.corpus_id, self._refuse_staged) as staging:
+        with Staging() as staging:
             for entry in self._record_files(format_name):
                 self._stage(staging, entry, split, format_name)
-            self._merge(staging)
+            merging = Merging(self.corpus_id, self._refuse_staged)
+            self._merge(merging)
             if self._has_image_files:
                 self.report.files = attach(
                     corpus_id=self.corpus_id,
@@ -222,7 +224,7 @@ class _Loading:
             self._refuse_a_source_of_nothing()
             if self._has_image_files or isinstance(self.source, FolderSource | ZipSource):
                 told = frozenset(self._images_with_refused_file)
-                staging.report_images_without_file(told, lambda: self._tick(0))
+                merging.report_images_without_file(told, lambda: self._tick(0))
 
     def _refuse_a_source_of_nothing(self) -> None:
         """A job that took nothing in has failed, and its message should say why."""
@@ -289,13 +291,13 @@ class _Loading:
         self._refuse(entry.name, bad.refusal("file"))
         staging.forget(len(self._names) - 1)
 
-    def _merge(self, staging: Staging) -> None:
+    def _merge(self, merging: Merging) -> None:
         def tick() -> None:
             self._progress(self._done, message="Comparing with what the corpus has.")
 
-        self.report.images = staging.merge_images(tick)
-        self.report.captions = staging.merge(CAPTIONS, tick)
-        self.report.regions = staging.merge(REGIONS, tick)
+        self.report.images = merging.merge_images(tick)
+        self.report.captions = merging.merge(CAPTIONS, tick)
+        self.report.regions = merging.merge(REGIONS, tick)
         if self.report.changed_anything:
             analyze("hits_image, hits_caption, hits_region")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from hits.models import Job, Participation, Study
@@ -179,16 +180,23 @@ def _attention(study: Study, progress: Progress, pages: Pages, results: Results)
         found.append(Attention("Every unit has its judgments.", "good", "releases", "Release"))
     elif study.state == Study.State.OPEN:
         found += _why_quiet(study, pages)
-    failed = study.jobs.filter(state=Job.State.FAILED).order_by("-pk").first()
-    if failed and not study.jobs.filter(kind=failed.kind, state="done", pk__gt=failed.pk).exists():
+    failed = _last_failed(study)
+    if failed and not failed.was_mended:  # type: ignore[attr-defined]
         text = f"{failed.title} failed: {failed.message or 'no reason was given'}"
         found.append(Attention(text, "bad", "jobs", "See the job"))
     return found
 
 
+def _last_failed(study: Study) -> Job | None:
+    mending = study.jobs.filter(kind=OuterRef("kind"), state=Job.State.DONE, pk__gt=OuterRef("pk"))
+    failed = study.jobs.filter(state=Job.State.FAILED).annotate(was_mended=Exists(mending))
+    return failed.defer("log").order_by("-pk").first()
+
+
 def _why_quiet(study: Study, pages: Pages) -> list[Attention]:
-    is_published = study.publications.filter(state="open").exists()
-    if not is_published and not study.memberships.filter(role="rater").exists():
+    published = study.publications.filter(state="open")
+    raters = study.memberships.filter(role="rater")
+    if not Study.objects.filter(Exists(published) | Exists(raters), pk=study.pk).exists():
         return [Attention("No rater has joined yet.", "warn", "people", "Invite raters")]
     since = pages.last_drawn or study.opened_at
     if since is None or timezone.now() - since < QUIET_AFTER:

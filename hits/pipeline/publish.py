@@ -13,7 +13,7 @@ from django.utils import timezone
 from hits.channels.configured import NoSuchChannel
 from hits.channels.configured import channel as channel_named
 from hits.channels.contract import Channel, Delete, End, NoAnswer, Publish, Terms, Ticket
-from hits.models import Claim, ClaimState, Hit, Intent, Job, Publication, Study, Unit, User
+from hits.models import Claim, Hit, Intent, Job, Publication, Study, Unit, User
 from hits.pipeline import jobs, ledger
 from hits.pipeline.errors import Closed, Refused, Stale
 from hits.protocol import protocol
@@ -21,9 +21,6 @@ from hits.protocol import protocol
 QUEUE = "marketplace"
 # A launch that broke off is taken up again after this time.
 RELAUNCH_AFTER = timedelta(seconds=60)
-COMPENSATION_LIFETIME = timedelta(days=14)
-COMPENSATION_DURATION = timedelta(hours=1)
-COMPENSATION_APPROVAL = timedelta(days=1)
 
 _SIGNER = Signer(salt="hit")
 
@@ -61,10 +58,10 @@ def publish(
     With `seen`, the last publication known, a newer one stops it: a button that is pressed twice
     must not spend twice."""
     _refuse_unless_open(study)
-    asked = _marketplace(channel)
+    asked = marketplace(channel)
     ledger.drafted(channel=channel, order=Publish(terms), token="")
     wanted = _refuse_too_many(study, pages)
-    _refuse_what_is_not_covered(asked, wanted, terms)
+    refuse_what_is_not_covered(asked, wanted, terms)
     with transaction.atomic():
         locked = _locked(study)
         _refuse_unless_open(locked)
@@ -80,7 +77,7 @@ def publish(
             pages=wanted,
             created_by=by,
         )
-        _add_tickets(publication, wanted, by)
+        add_tickets(publication, wanted, by)
     return publication
 
 
@@ -89,7 +86,7 @@ def last_publication(study: Study) -> int:
     return study.publications.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
-def _marketplace(name: str) -> Channel:
+def marketplace(name: str) -> Channel:
     try:
         found = channel_named(name)
     except NoSuchChannel as unknown:
@@ -128,7 +125,7 @@ def _refuse_too_many(study: Study, pages: int | None) -> int:
     return pages
 
 
-def _refuse_what_is_not_covered(asked: Channel, pages: int, terms: Terms) -> None:
+def refuse_what_is_not_covered(asked: Channel, pages: int, terms: Terms) -> None:
     cost = asked.cost(pages=pages, reward=terms.reward, requirements=terms.requirements)
     try:
         balance = asked.balance()
@@ -142,7 +139,7 @@ def _refuse_what_is_not_covered(asked: Channel, pages: int, terms: Terms) -> Non
         )
 
 
-def _add_tickets(publication: Publication, pages: int, by: User | None) -> None:
+def add_tickets(publication: Publication, pages: int, by: User | None) -> None:
     Hit.objects.bulk_create([Hit(publication=publication) for _ in range(pages)], batch_size=1000)
     ask_to_launch(publication, by)
 
@@ -188,7 +185,7 @@ def top_up(*, publication: Publication, pages: int, by: User, seen: int | None =
     _refuse_added_meanwhile(publication, seen)
     wanted = _refuse_too_many(publication.study, pages)
     terms = Terms.from_json(publication.terms)
-    _refuse_what_is_not_covered(_marketplace(publication.channel), wanted, terms)
+    refuse_what_is_not_covered(marketplace(publication.channel), wanted, terms)
     with transaction.atomic():
         locked = _locked_publication(publication)
         _refuse_closed(locked)
@@ -196,7 +193,7 @@ def top_up(*, publication: Publication, pages: int, by: User, seen: int | None =
         _refuse_too_many(locked.study, wanted)
         agreed = max(locked.pages, tickets_that_cost(locked).count() + wanted)
         Publication.objects.filter(pk=locked.pk).update(pages=agreed)
-        _add_tickets(locked, wanted, by)
+        add_tickets(locked, wanted, by)
     return wanted
 
 
@@ -235,7 +232,7 @@ def replace_lost(publication: Publication) -> int:
         wanted = min(agreed, pages_short(locked.study))
         if wanted < 1:
             return 0
-        _add_tickets(locked, wanted, by=None)
+        add_tickets(locked, wanted, by=None)
     return wanted
 
 
@@ -250,7 +247,7 @@ def set_state(*, publication: Publication, state: str, by: User) -> None:
             raise Closed("A closed publication stays closed. Publish the study anew.")
         if state == Publication.State.OPEN and locked.compensates_id is None:
             _refuse_unless_open(locked.study)
-        _change_state(locked, Publication.State(state), by)
+        change_state(locked, Publication.State(state), by)
     publication.refresh_from_db()
 
 
@@ -268,11 +265,11 @@ def follow_study(study: Study, by: User | None) -> int:
     if study.state == Study.State.PAUSED:
         theirs = theirs.filter(state=Publication.State.OPEN)
     for publication in theirs:
-        _change_state(publication, Publication.State(study.state), by)
+        change_state(publication, Publication.State(study.state), by)
     return len(theirs)
 
 
-def _change_state(locked: Publication, state: Publication.State, by: User | None) -> None:
+def change_state(locked: Publication, state: Publication.State, by: User | None) -> None:
     locked.state = state
     locked.save(update_fields=["state"])
     if state != Publication.State.OPEN:
@@ -357,64 +354,3 @@ def _has_broken_off(publication: Publication) -> bool:
     if not last.is_finished or last.state == Job.State.CANCELLED:
         return False
     return last.finished_at is None or last.finished_at < timezone.now() - RELAUNCH_AFTER
-
-
-def compensate(*, claim: Claim, by: User) -> Publication:
-    """A ticket for one worker alone, whose work reached us but not the marketplace."""
-    publication = claim.hit.publication
-    if existing := Publication.objects.filter(compensates=claim).first():
-        return existing
-    _refuse_unless_stranded(claim)
-    terms = _terms_of_compensation(publication)
-    _refuse_what_is_not_covered(_marketplace(publication.channel), 1, terms)
-    with transaction.atomic():
-        Claim.objects.select_for_update(no_key=True).get(pk=claim.pk)
-        if existing := Publication.objects.filter(compensates=claim).first():
-            return existing
-        _refuse_unless_stranded(claim)
-        made = Publication.objects.create(
-            study=publication.study,
-            channel=publication.channel,
-            terms=terms.as_json(),
-            reward=terms.reward,
-            pages=1,
-            compensates=claim,
-            created_by=by,
-        )
-        _add_tickets(made, 1, by)
-    return made
-
-
-def _refuse_unless_stranded(claim: Claim) -> None:
-    found = Claim.objects.with_state().get(pk=claim.pk)
-    if found.theirs:
-        raise Refused("The marketplace has this page: pay it there.")
-    if found.state in {ClaimState.SAVED, ClaimState.HANDED_OVER}:
-        raise Refused("The marketplace may still list this page: wait until its time is over.")
-    if found.state != ClaimState.NOT_HANDED_OVER:
-        raise Refused("Nothing was handed in with this page.")
-
-
-def end_compensation(claim: Claim) -> bool:
-    """The page was confirmed after all, so it is paid there: a compensation that nobody has
-    taken is offered no longer."""
-    with transaction.atomic():
-        mine = Publication.objects.filter(compensates=claim).select_for_update(of=("self",))
-        made = mine.exclude(state=Publication.State.CLOSED).first()
-        if made is None or Claim.objects.filter(hit__publication=made).exists():
-            return False
-        _change_state(made, Publication.State.CLOSED, None)
-    return True
-
-
-def _terms_of_compensation(publication: Publication) -> Terms:
-    terms = Terms.from_json(publication.terms)
-    return Terms(
-        title=f"Compensation: {terms.title}"[:128],
-        description="You did a page for us that was not handed over. This one pays you for it.",
-        keywords="compensation",
-        reward=terms.reward,
-        duration=COMPENSATION_DURATION,
-        lifetime=COMPENSATION_LIFETIME,
-        auto_approval=COMPENSATION_APPROVAL,
-    )

@@ -14,11 +14,12 @@ from hits.channels.contract import Channel, NoAnswer, Submitted, Ticket
 from hits.models import Assignment, Claim, Decision, Hit, Intent, Publication
 from hits.models.publication import GRACE
 from hits.pipeline import jobs, ledger
+from hits.pipeline.compensate import end_compensation
 from hits.pipeline.errors import Closed
 from hits.pipeline.jobs import Progress
 from hits.pipeline.launch import grant
 from hits.pipeline.people import account_at
-from hits.pipeline.publish import QUEUE, end_compensation, replace_lost, take_back_tickets
+from hits.pipeline.publish import QUEUE, replace_lost, take_back_tickets
 from hits.pipeline.review import record
 from hits.records import Json
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from hits.models import Claim, ClaimState, Intent, Publication
 from hits.pipeline import calls, follow, pay, workers
-from hits.pipeline import publish as publishing
+from hits.pipeline import compensate as compensating
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.people import excluded_because
 from hits.views.access import login_required, study_of_researcher, user_of
@@ -158,7 +158,7 @@ def pay_stranded(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def compensate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = _claim_of(request, slug, pk)
     try:
-        publishing.compensate(claim=found, by=user_of(request))
+        compensating.compensate(claim=found, by=user_of(request))
     except PipelineError as refusal:
         messages.error(request, refusal.message)
     else:

@@ -77,15 +77,14 @@ def new_study(request: HttpRequest) -> HttpResponse:
 def study(request: HttpRequest, slug: str) -> HttpResponse:
     found = study_of_researcher(request, slug)
     overview = overview_of(found)
+    published = _with_live_hits(found.publications.all())
+    attention = [*(follow.attention_in(found) if published else []), *overview.attention]
     context = study_context(request, found, "overview") | {
         "overview": overview,
-        "attention": [
-            (each, _link(found, each.link))
-            for each in [*follow.attention_in(found), *overview.attention]
-        ],
+        "attention": [(each, _link(found, each.link)) for each in attention],
         "jobs": recent_jobs(found.jobs.all()),
+        "sold": [each for each in published if each.state == "open" and not each.compensates_id],
     }
-    context["sold"] = [each for each in _sold(found) if each.state == "open"]
     return render(request, "research/study.html", context | _sources(request, found))
 
 
@@ -169,14 +168,13 @@ def state(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _ask_whether_to_close(request: HttpRequest, found: Study) -> HttpResponse:
-    context = study_context(request, found, "overview") | {"sold": _sold(found)}
+    context = study_context(request, found, "overview") | {"sold": _with_live_hits(on_offer(found))}
     return render(request, "research/close_study.html", context)
 
 
-def _sold(found: Study) -> list[Publication]:
-    """What is taken off marketplaces when the study is paused or closed."""
+def _with_live_hits(publications: QuerySet[Publication]) -> list[Publication]:
     live = Count("hits", filter=Q(hits__state="live"))
-    return list(on_offer(found).annotate(hits_live=live).order_by("pk"))
+    return list(publications.annotate(hits_live=live).order_by("pk"))
 
 
 def _say_what_stays_paused(request: HttpRequest, found: Study) -> None:

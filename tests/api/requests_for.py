@@ -38,6 +38,9 @@ def answer_to(world: World, name: str, request: Asked, method: str) -> Any:
 
 def send(client: Client, request: Asked, method: str) -> Any:
     client.raise_request_exception = False
+    for value in request.sent.values():
+        if isinstance(value, SimpleUploadedFile):
+            value.seek(0)
     if method == "GET":
         return client.get(request.path)
     if request.is_form and method == "POST":

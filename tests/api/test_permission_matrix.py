@@ -5,7 +5,7 @@ from django.db import transaction
 
 from tests.api import world as worlds
 from tests.api.matrix import Row, rows
-from tests.api.requests_for import answer_to, asked
+from tests.api.requests_for import Asked, answer_to, asked
 from tests.api.routes import Route, all_routes
 from tests.api.world import PEOPLE, World
 
@@ -14,10 +14,10 @@ pytestmark = pytest.mark.django_db
 SOMEBODY = ["rater", "reviewer", "researcher", "admin"]
 
 
-def _outcome(world: World, name: str, path: str, method: str) -> str:
+def _outcome(world: World, name: str, request: Asked, method: str) -> str:
     """The status, with what was changed undone."""
     with transaction.atomic():
-        response = answer_to(world, name, asked(world, path, method), method)
+        response = answer_to(world, name, request, method)
         transaction.set_rollback(True)
     to_login = response.get("Location", "").startswith(("/login/", "/admin/login/"))
     return "log" if to_login else str(response.status_code)
@@ -38,8 +38,9 @@ def test_everybody_gets_the_status_that_the_matrix_says() -> None:
     world.log_in()
     wrong = []
     for path, row, people in _checks():
+        request = asked(world, path, row.method)
         for name in people:
-            outcome = _outcome(world, name, path, row.method)
+            outcome = _outcome(world, name, request, row.method)
             if outcome != row.expected[name]:
                 expected = row.expected[name]
                 wrong.append(f"{row.method} /{path} as {name}: {outcome}, not {expected}")
@@ -47,7 +48,8 @@ def test_everybody_gets_the_status_that_the_matrix_says() -> None:
 
 
 def _does_something(world: World, route: Route, method: str) -> bool:
-    outcomes = {_outcome(world, name, route.path, method) for name in SOMEBODY}
+    request = asked(world, route, method)
+    outcomes = {_outcome(world, name, request, method) for name in SOMEBODY}
     return bool(outcomes - {"403", "404", "405"})
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connections
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
@@ -38,8 +39,11 @@ def chromium_path() -> str:
 
 @pytest.fixture(scope="session")
 def playwright_started() -> Iterator[Playwright]:
+    """While its event loop is there, this thread has other connections than before and after."""
+    connections.close_all()
     with sync_playwright() as playwright:
         yield playwright
+        connections.close_all()
 
 
 @pytest.fixture(scope="session")

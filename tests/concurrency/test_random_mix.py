@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from django.db import connections
+from django.db import DatabaseError, connections
 from django.utils import timezone
 
 from hits.models import Account, Assignment, Study, User
@@ -121,7 +121,7 @@ def act_until(deadline: float, study_ids: list[int], seed: int, report: Path) ->
     while time.monotonic() < deadline and len(failures) < 5:
         try:
             actor.act()
-        except Exception:
+        except DatabaseError:
             failures.append(traceback.format_exc())
     report.write_text(json.dumps({"done": actor.done, "failures": failures}))
     connections.close_all()
@@ -143,6 +143,8 @@ def in_processes(target: Callable[..., None], arguments: list[tuple[object, ...]
         process.start()
     for process in processes:
         process.join()
+    # Whatever else went wrong in one of them has ended it, with a traceback.
+    assert [process.exitcode for process in processes] == [0] * len(processes)
 
 
 def mixed(folder: Path, seconds: float, seed: int) -> tuple[Counter[str], list[str]]:

@@ -23,6 +23,7 @@ from tests.launcher.holder import everything_in
 from tests.ports import two_free_ports
 
 BASE_DIR = Path(__file__).resolve().parents[2]
+PATIENCE_SECONDS = 120
 # Set by the tests for themselves; the demo has its own.
 TEST_SETTINGS = ("ENVIRONMENT", "SECRET_KEY", "ALLOWED_HOSTS", "DATA_DIR", "EMAIL_BACKEND")
 
@@ -33,30 +34,68 @@ def _no_settings_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+class Demo:
+    """As its user has it: started, and ended by whatever the test does to it."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        command = [sys.executable, "-m", "annotation_app.launcher", "demo", "--images", "60"]
+        self.process = subprocess.Popen(
+            [*command, "--folder", str(folder), "--port", str(port)],
+            cwd=BASE_DIR,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def says(self, words: str) -> str:
+        """What it says until it says this."""
+        assert self.process.stdout is not None
+        read = ""
+        for line in self.process.stdout:
+            read += line
+            if words in line:
+                return read
+        pytest.fail(f"the demo ended before it said {words!r}:\n{read}")
+
+    def interrupt(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(PATIENCE_SECONDS)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+
 @contextmanager
-def demo(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "annotation_app.launcher", "demo"]
-    with subprocess.Popen(
-        [*command, "--folder", str(folder), "--port", str(port), "--images", "150"],
-        cwd=BASE_DIR,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+def demo(folder: Path, port: int) -> Iterator[Demo]:
+    started = Demo(folder, port)
+    try:
+        yield started
+    finally:
+        started.kill()
 
 
-def read_until(process: subprocess.Popen[str], words: str) -> str:
-    assert process.stdout is not None
-    read = ""
-    for line in process.stdout:
-        read += line
-        if words in line:
-            return read
-    pytest.fail(f"the demo ended before it said {words!r}:\n{read}")
+class Demos:
+    """One after the other in one folder. Starting takes long: who only looks at a demo leaves it
+    to the next test, and who ends it makes that one start another."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder, self.port = folder, port
+        self.said: list[str] = []
+        self.last: Demo | None = None
+
+    def running(self) -> Demo:
+        if self.last is None or self.last.process.poll() is not None:
+            self.end()
+            self.last = Demo(self.folder, self.port)
+            self.said.append(self.last.says("Ctrl-C stops everything"))
+        return self.last
+
+    def end(self) -> None:
+        if self.last is not None:
+            self.last.kill()
 
 
 @pytest.fixture(scope="module")
@@ -64,80 +103,89 @@ def port() -> int:
     return two_free_ports()
 
 
-def test_the_demo_runs_until_ctrl_c_and_leaves_nothing_running(folder: Path, port: int) -> None:
-    with demo(folder, port) as process:
-        said = read_until(process, "Ctrl-C stops everything")
-        assert f"http://127.0.0.1:{port}" in said
-        for served in (port, port + 1):
-            with urllib.request.urlopen(f"http://127.0.0.1:{served}/health/") as answer:
-                assert answer.status == 200
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
-    assert everything_in(folder) == []
+@pytest.fixture(scope="module")
+def demos(folder: Path, port: int) -> Iterator[Demos]:
+    made = Demos(folder, port)
+    yield made
+    made.end()
 
 
-def test_a_second_start_tells_the_same_logins_without_filling_anything(
-    folder: Path, port: int
-) -> None:
-    logins = []
-    for _ in range(2):
-        with demo(folder, port) as process:
-            said = read_until(process, "Ctrl-C stops everything")
-            process.send_signal(signal.SIGINT)
-            process.wait(30)
-        logins.append(said.partition("Log in as")[2].partition("Logs are in")[0])
-    assert "with the password" in logins[0]
-    assert logins[1] == logins[0]
-    assert "A study with answers in it" not in said
-    assert (folder / "demo-logins").stat().st_mode & 0o077 == 0
+def test_the_demo_answers_where_it_says(demos: Demos) -> None:
+    demos.running()
+    assert f"http://127.0.0.1:{demos.port}" in demos.said[-1]
+    for served in (demos.port, demos.port + 1):
+        with urllib.request.urlopen(f"http://127.0.0.1:{served}/health/") as answer:
+            assert answer.status == 200
 
 
-def test_kill_9_of_the_demo_leaves_nothing_running(folder: Path, port: int) -> None:
-    with demo(folder, port) as process:
-        read_until(process, "Ctrl-C stops everything")
-        assert everything_in(folder) != []
-        process.kill()
-    deadline = time.monotonic() + 30
-    while everything_in(folder) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert everything_in(folder) == []
+def test_the_demo_has_a_marketplace_with_workers_and_a_requester(demos: Demos) -> None:
+    demos.running()
+    origin = f"http://127.0.0.1:{demos.port + 1}"
+    market = demos.said[-1].partition(origin)[2]
+    found = re.search(r"wanda .*with the password (\S+)", market, re.DOTALL)
+    assert found is not None
+    form = urlencode({"name": "wanda", "password": found[1]}).encode()
+    login = urllib.request.Request(f"{origin}/login/", form, {"Origin": origin})
+    with urllib.request.build_opener(HTTPCookieProcessor()).open(login) as answer:
+        assert "wanda" in answer.read().decode()
+    assert requesters_balance(demos.folder, origin) == "1000.00"
 
 
-def test_a_second_demo_on_the_same_folder_is_refused(folder: Path, port: int) -> None:
-    with demo(folder, port) as process:
-        read_until(process, "✓ PostgreSQL and Valkey")
-        with demo(folder, port + 1) as second:
-            read_until(second, f"is in use by process {process.pid}")
-            assert second.wait(30) == 1
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+def test_a_second_demo_on_the_same_folder_is_refused(demos: Demos) -> None:
+    first = demos.running()
+    with demo(demos.folder, two_free_ports()) as second:
+        second.says(f"is in use by process {first.process.pid}")
+        assert second.process.wait(PATIENCE_SECONDS) == 1
+    assert first.process.poll() is None
 
 
-def test_a_part_that_dies_is_named_and_everything_stops(folder: Path, port: int) -> None:
-    with demo(folder, port) as process:
-        read_until(process, "Ctrl-C stops everything")
-        valkey = json.loads((folder / "run/valkey.pid").read_text())["pid"]
-        os.kill(valkey, signal.SIGKILL)
-        said = read_until(process, "has ended")
-        assert process.wait(30) == 1
+def test_ctrl_c_leaves_nothing_running(demos: Demos) -> None:
+    assert demos.running().interrupt() == 0
+    assert everything_in(demos.folder) == []
+
+
+def test_a_second_start_tells_the_same_logins_without_filling_anything(demos: Demos) -> None:
+    if not demos.said:
+        demos.running().interrupt()
+    demos.running()
+    first, last = (
+        said.partition("Log in as")[2].partition("Logs are in")[0]
+        for said in (demos.said[0], demos.said[-1])
+    )
+    assert "with the password" in first
+    assert last == first
+    assert "A study with answers in it" in demos.said[0]
+    assert "A study with answers in it" not in demos.said[-1]
+    assert (demos.folder / "demo-logins").stat().st_mode & 0o077 == 0
+
+
+def test_a_part_that_dies_is_named_and_everything_stops(demos: Demos) -> None:
+    running = demos.running()
+    valkey = json.loads((demos.folder / "run/valkey.pid").read_text())["pid"]
+    os.kill(valkey, signal.SIGKILL)
+    said = running.says("has ended")
+    assert running.process.wait(PATIENCE_SECONDS) == 1
     assert "valkey has ended" in said
-    assert everything_in(folder) == []
+    assert everything_in(demos.folder) == []
 
 
-def test_the_demo_has_a_marketplace_with_workers_and_a_requester(folder: Path, port: int) -> None:
-    with demo(folder, port) as process:
-        said = read_until(process, "Ctrl-C stops everything")
-        market = said.partition(f"http://127.0.0.1:{port + 1}")[2]
-        found = re.search(r"wanda .*with the password (\S+)", market, re.DOTALL)
-        assert found is not None
-        form = urlencode({"name": "wanda", "password": found[1]}).encode()
-        origin = f"http://127.0.0.1:{port + 1}"
-        login = urllib.request.Request(f"{origin}/login/", form, {"Origin": origin})
-        with urllib.request.build_opener(HTTPCookieProcessor()).open(login) as answer:
-            assert "wanda" in answer.read().decode()
-        assert requesters_balance(folder, origin) == "1000.00"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+def test_sigterm_while_it_starts_leaves_nothing_running(demos: Demos) -> None:
+    demos.end()
+    with demo(demos.folder, demos.port) as starting:
+        starting.says("✓ PostgreSQL and Valkey")
+        starting.process.send_signal(signal.SIGTERM)
+        assert starting.process.wait(PATIENCE_SECONDS) == 0
+    assert everything_in(demos.folder) == []
+
+
+def test_kill_9_of_the_demo_leaves_nothing_running(demos: Demos) -> None:
+    running = demos.running()
+    assert everything_in(demos.folder) != []
+    running.kill()
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while everything_in(demos.folder) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert everything_in(demos.folder) == []
 
 
 def requesters_balance(folder: Path, endpoint: str) -> str:
@@ -156,8 +204,8 @@ def requesters_balance(folder: Path, endpoint: str) -> str:
 def test_a_port_in_use_is_said(folder: Path, offset: int) -> None:
     first = two_free_ports()
     port = first + offset
-    with socket.create_server(("127.0.0.1", port)), demo(folder, first) as process:
-        said = read_until(process, "cannot be used")
-        assert process.wait(30) == 1
+    with socket.create_server(("127.0.0.1", port)), demo(folder, first) as refused:
+        said = refused.says("cannot be used")
+        assert refused.process.wait(PATIENCE_SECONDS) == 1
     assert f"Port {port} of 127.0.0.1" in said
     assert f"PORT={port + 1} make demo" in said

@@ -1,4 +1,3 @@
-import gc
 from collections.abc import Iterator
 
 import pytest
@@ -8,14 +7,6 @@ from pytest_django.live_server_helper import LiveServer
 from hits.marketplace.models import Requester
 from tests.marketplace import world
 from tests.marketplace.asking import Client, connected
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _no_connection_stays() -> Iterator[None]:
-    """A client's pool closes its connections when it is collected, and the server's threads hold
-    the database until then."""
-    yield
-    gc.collect()
 
 
 @pytest.fixture

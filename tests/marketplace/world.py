@@ -14,10 +14,10 @@ from hits.marketplace.models import HIT, HITType, Requester, Worker
 SECRET = "a-secret-of-the-tests"
 
 
-def requester(name: str = "Requester", balance: str = "1000.00") -> Requester:
+def requester(name: str = "Requester", balance: str = "1000.00", access_key: str = "") -> Requester:
     return open_requester(
         name=name,
-        access_key=f"AKIA{uuid4().hex.upper()}",
+        access_key=access_key or f"AKIA{uuid4().hex.upper()}",
         secret_key=SECRET,
         balance=Decimal(balance),
     )

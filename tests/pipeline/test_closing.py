@@ -11,13 +11,13 @@ from django.utils import timezone
 from hits.marketplace.models import HIT, Fault
 from hits.marketplace.models import Assignment as TheirAssignment
 from hits.models import Claim, Hit, Intent, Job, Publication, Study
+from hits.pipeline.compensate import compensate
 from hits.pipeline.errors import Closed, Stale
 from hits.pipeline.follow import attention_in, following
 from hits.pipeline.launch import launch
 from hits.pipeline.open import set_state as set_study_state
 from hits.pipeline.pay import spending
 from hits.pipeline.publish import (
-    compensate,
     pages_missing,
     pages_short,
     publish,

@@ -12,6 +12,7 @@ from hits.marketplace.models import Fault, Message, Requester
 from hits.models import Account, Claim, Intent, Publication
 from hits.pipeline import calls
 from hits.pipeline.calls import tell_of_compensations
+from hits.pipeline.compensate import compensate
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.follow import following
 from hits.pipeline.ledger import settle_due
@@ -23,7 +24,6 @@ from hits.pipeline.pay import (
     settle_payments,
     spending,
 )
-from hits.pipeline.publish import compensate
 from hits.pipeline.reconcile import free_unconfirmed, reconcile
 from hits.pipeline.review import decide
 from hits.pipeline.workers import block, notify, unblock

@@ -14,6 +14,7 @@ from hits.marketplace.models import HIT, HITType, QualificationType, Requester
 from hits.marketplace.models import Qualification as TheirQualification
 from hits.models import Assignment, Claim, Exclusion, Hit, Intent, Job, Publication, Study, Unit
 from hits.pipeline import jobs
+from hits.pipeline.compensate import compensate
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.estimate import estimate
@@ -21,7 +22,6 @@ from hits.pipeline.launch import launch
 from hits.pipeline.ledger import settle_due
 from hits.pipeline.publish import (
     address_of,
-    compensate,
     delete_hits,
     hit_of,
     launches_left,

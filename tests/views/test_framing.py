@@ -48,10 +48,11 @@ def answers(world: World, *, framed: bool) -> Iterator[tuple[str, Any]]:
     for route in all_routes():
         if is_framed(route) != framed:
             continue
-        for name in ANYBODY:
-            for method in route.methods:
+        for method in route.methods:
+            request = asked(world, route, method)
+            for name in ANYBODY:
                 with transaction.atomic():
-                    response = answer_to(world, name, asked(world, route, method), method)
+                    response = answer_to(world, name, request, method)
                     transaction.set_rollback(True)
                 yield f"{method} /{route.path} as {name}", response
 
