@@ -5,7 +5,7 @@ from hits.models.people import User
 from hits.models.study import Study
 
 # The channel of the accounts of those who judged elsewhere. Nobody logs in by one.
-CHANNEL = "import"
+IMPORTED = "import"
 
 
 class JudgmentImport(models.Model):
