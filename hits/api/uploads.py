@@ -45,7 +45,7 @@ class StudyRows(generics.GenericAPIView[Study]):
 
     @extend_schema(operation_id="studies_rows_import", responses={202: JobSerializer})
     def post(self, request: Request, slug: str) -> Response:
-        """Import a CSV or JSONL file of rows that units are made of; the same again adds nothing."""
+        """Import a CSV or JSONL file of rows to make units of; the same again adds nothing."""
         study = study_of(request, slug, Role.RESEARCHER)
         row_model_of(study)
         sent = SourceSerializer(data=request.data)

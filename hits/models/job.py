@@ -9,7 +9,6 @@ from hits.models.machines import Direction
 from hits.models.people import User
 from hits.models.study import Study
 
-
 # Kinds that take a file in and report what they refused of it.
 IMPORTS = ("import", "rows", "judgments")
 

@@ -175,8 +175,8 @@ _COUNTS = f"""
     FROM {_MORE} more WHERE u.id = more.unit_id AND {_FREE} > 0
 """
 _DECISIONS = """
-    INSERT INTO hits_decision (assignment_id, kind, value, reason, by_id)
-    SELECT g.id, d.kind, d.value, d.reason, %(by)s
+    INSERT INTO hits_decision (assignment_id, kind, value, reason)
+    SELECT g.id, d.kind, d.value, d.reason
     FROM new_page g CROSS JOIN LATERAL (VALUES
         ('payment', CASE WHEN g.is_rejected THEN 'refused' ELSE 'approved' END,
          %(settled)s || ': ' || %(imported)s || '.'),
@@ -299,8 +299,7 @@ class Storing:
             sha256=file.sha256,
             counts=counts | {"refused": file.refused},
         )
-        imported = f"import {made.pk} of {file.name}"
-        self._run(_DECISIONS, by=by.pk if by else None, imported=imported)
+        self._run(_DECISIONS, imported=f"import {made.pk} of {file.name}")
 
     def _run(self, statement: str, **values: Any) -> None:
         with connection.cursor() as cursor:

@@ -20,8 +20,11 @@ class Command(BaseCommand):
         parser.add_argument("source", help="a file, or s3://bucket/key")
         parser.add_argument("--by", metavar="EMAIL", help="whose name the record has")
         parser.add_argument("--report", default="", metavar="FILE", help="where refusals go")
-        parser.add_argument("--raise-wanted", action="store_true",
-                            help="count what is beyond the judgments wanted, by wanting more")  # fmt: skip
+        parser.add_argument(
+            "--raise-wanted",
+            action="store_true",
+            help="count what is beyond the judgments wanted, by wanting more",
+        )
 
     def handle(self, **options: Any) -> None:
         study = study_named(options["study"])
