@@ -190,7 +190,8 @@ class _Reading:
                 detail = f"Shown is to be like {shown(orjson.dumps(arranged).decode())}."
                 raise Bad("bad-shown", detail)
         try:
-            return self._kind.parse(each.form, payload, each.shown, self._settings)
+            told = self._kind.told(each.form)
+            return self._kind.parse(told, payload, each.shown, self._settings)
         except FieldErrors as wrong:
             detail = "; ".join(f"{name}: {text}" for name, text in wrong.errors.items())
             raise Bad("bad-answer", shown(detail)) from None

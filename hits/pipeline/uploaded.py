@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Protocol, TextIO, cast
+from types import UnionType
+from typing import IO, Any, Protocol, TextIO, Union, cast, get_args, get_origin
 from uuid import uuid4
 
 import orjson
@@ -31,6 +32,7 @@ FIRST_REFUSALS = 20
 BATCH = 5000
 MOST_FILE_NAME = 200
 
+_UNIONS = (Union, UnionType)
 Ids = Mapping[type[str], Mapping[str, int]]
 
 _TABLES: dict[type[str], tuple[str, str]] = {
@@ -182,10 +184,12 @@ def _decoded(fields: Mapping[str, Any], model: type[Frozen]) -> dict[str, Any]:
 
 
 def _is_structured(model: type[Frozen], name: str) -> bool:
+    """Whether the field takes something else than text."""
     of = model.model_fields.get(name)
-    return of is not None and not (isinstance(of.annotation, type) and issubclass(
-        of.annotation, str
-    ))  # fmt: skip
+    if of is None:
+        return False
+    kinds = get_args(of.annotation) if get_origin(of.annotation) in _UNIONS else (of.annotation,)
+    return not any(isinstance(kind, type) and issubclass(kind, str) for kind in kinds)
 
 
 def _json_or_text(text: str) -> Any:
