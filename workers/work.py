@@ -74,7 +74,7 @@ def _judgments(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return import_judgments(
         study=Study.objects.select_related("version").get(pk=arguments["study"]),
         source=arguments["source"],
-        by=User.objects.filter(pk=arguments.get("by")).first(),
+        by=User.objects.get(pk=arguments["by"]) if arguments.get("by") else None,
         called=arguments.get("called", ""),
         report=arguments.get("report", ""),
         raise_wanted=arguments.get("raise_wanted", False),

@@ -205,7 +205,7 @@ class Storing:
         kind, settings = rules_of(study)
         self.brought = 0
         self._raise_wanted = raise_wanted
-        self._values = {
+        self._values: dict[str, Any] = {
             "study": study.pk,
             "version": study.version_id,
             "corpus": study.corpus_id,

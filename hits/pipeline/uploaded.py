@@ -230,7 +230,7 @@ def _collect(value: Any, named: dict[type[str], set[str]]) -> None:
 def _look_up(corpus_id: int, kind: type[str], names: set[str]) -> dict[str, int]:
     table, _ = _TABLES[kind]
     with connection.cursor() as cursor:
-        values = {"corpus": corpus_id, "names": list(map(str, names))}
+        values: dict[str, Any] = {"corpus": corpus_id, "names": list(map(str, names))}
         cursor.execute(_IDS.format(table=table), values)
         return dict(cursor.fetchall())
 

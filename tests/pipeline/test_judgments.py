@@ -233,14 +233,15 @@ def test_an_import_is_on_record(study: Study, tmp_path: Path) -> None:
         study, by, "crowd.csv", 3,
     )  # fmt: skip
     assert len(made.sha256) == 64
-    reasons = Decision.objects.filter(kind="use").values_list("reason", "by")
-    assert set(reasons) == {(f"No golds: import {made.pk} of crowd.csv.", None)}
+    reasons = Decision.objects.filter(kind="use", by=None).values_list("reason", flat=True)
+    assert set(reasons) == {f"No golds: import {made.pk} of crowd.csv."}
 
 
 def test_imported_pages_cost_nothing_here(study: Study, tmp_path: Path) -> None:
     bring(study, tmp_path, PLAIN)
     (spent,) = spent_by_channel(study)
-    assert (spent.total, spent.owed, spent.pace) == (0, 0, None)
+    assert spent.total == spent.owed == 0
+    assert spent.pace is None
 
 
 BATCH = """HITId,HITTypeId,Title,Reward,AssignmentId,WorkerId,AssignmentStatus,SubmitTime,\

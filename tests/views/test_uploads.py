@@ -94,6 +94,7 @@ def test_a_closed_study_is_refused_on_the_page(study: Study) -> None:
 
 def test_reviewers_read_that_a_rater_was_imported(study: Study, tmp_path: Path) -> None:
     gold = study.units.filter(gold__isnull=False).earliest("pk")
+    assert gold.gold is not None
     wrong = "no" if gold.gold["positive"] else "yes"
     file = tmp_path / "golds.csv"
     file.write_text(f"worker,unit,choice\nann,{gold.key},{wrong}\n")
