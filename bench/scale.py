@@ -72,7 +72,9 @@ class _Run:
 
     def _do(self, action: str, **arguments: Any) -> dict[str, Any]:
         report.say(f"{action} …")
-        return do(action, self.settings, **arguments)
+        meter = Meter({"postgres": [self.servers.pid("postgres")]})
+        done = do(action, self.settings, **arguments)
+        return done | {"postgres_cpu_seconds": round(meter.usage().by_part["postgres"], 2)}
 
 
 def _together(parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -80,6 +82,7 @@ def _together(parts: list[dict[str, Any]]) -> dict[str, Any]:
         "judgments": sum(part["judgments"] for part in parts),
         "seconds": round(sum(part["seconds"] for part in parts), 2),
         "cpu_seconds": round(sum(part["cpu_seconds"] for part in parts), 2),
+        "postgres_cpu_seconds": round(sum(part["postgres_cpu_seconds"] for part in parts), 2),
         "peak_memory_mb": max(part["peak_memory_mb"] for part in parts),
     }
 
@@ -96,10 +99,10 @@ def _tell(options: argparse.Namespace, figures: dict[str, Any]) -> None:
     }
     report.table(
         f"{options.units:,} units of {options.protocol}",
-        ["", "seconds", "CPU seconds, ours", "peak MB"],
+        ["", "seconds", "CPU seconds, ours", "PostgreSQL's", "peak MB"],
         [
             [name, f"{steps[key]['seconds']:.1f}", f"{steps[key]['cpu_seconds']:.1f}",
-             f"{steps[key]['peak_memory_mb']}"]
+             f"{steps[key]['postgres_cpu_seconds']:.1f}", f"{steps[key]['peak_memory_mb']}"]
             for key, name in names.items()
         ],
     )  # fmt: skip
