@@ -18,6 +18,7 @@ from bench import (
     releasing,
     report,
     retrieval,
+    scale,
 )
 from bench.cluster import BenchError
 
@@ -29,6 +30,7 @@ BENCHES: dict[str, ModuleType] = {
     "comparisons": comparisons,
     "bootstrap": bootstrap,
     "coverage": coverage,
+    "scale": scale,
 }
 
 

@@ -5,13 +5,13 @@ Prints what the action answers, with the process's CPU seconds and the memory it
 
 import json
 import os
-import resource
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import django
 
+from bench.machine import peak_memory_mb
 from bench.web import ask
 
 
@@ -24,7 +24,7 @@ def do(action: str, environment: Mapping[str, str], /, **arguments: Any) -> dict
 
 
 def _actions() -> dict[str, Callable[..., dict[str, Any]]]:
-    from bench import studies, transfers
+    from bench import large, studies, transfers
 
     return {
         "make": studies.make,
@@ -33,22 +33,26 @@ def _actions() -> dict[str, Callable[..., dict[str, Any]]]:
         "import": transfers.import_units,
         "files": transfers.import_files,
         "release": transfers.release_judgments,
+        "scale-make": large.make,
+        "scale-rows": large.bring_rows,
+        "scale-open": large.open_it,
+        "scale-draw": large.draw_pages,
+        "scale-write": large.write_judgments,
+        "scale-judgments": large.bring_judgments,
+        "scale-aggregate": large.aggregate,
+        "scale-release": large.release_it,
     }
-
-
-def _peak_memory_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
     django.setup()
     action = _actions()[sys.argv[1]]
-    before, cpu = _peak_memory_mb(), sum(os.times()[:2])
+    before, cpu = peak_memory_mb(os.getpid()), sum(os.times()[:2])
     answer = action(**json.loads(sys.argv[2]))
     used = {
         "cpu_seconds": round(sum(os.times()[:2]) - cpu, 3),
         "memory_mb_before": round(before),
-        "peak_memory_mb": round(_peak_memory_mb()),
+        "peak_memory_mb": round(peak_memory_mb(os.getpid())),
     }
     print(json.dumps(answer | used))
 

@@ -43,12 +43,7 @@ def make(*, slug: str, units: int, settings: dict[str, Any]) -> dict[str, Any]:
     """A study of so many units whose raters have agreed to take part."""
     owner = make_owner()
     corpus = Corpus.objects.create(slug=slug, name="A corpus", owner=owner)
-    images = units // CAPTIONS_AN_IMAGE
-    values = {"corpus": corpus.pk, "images": images, "captions": CAPTIONS_AN_IMAGE}
-    with connection.cursor() as cursor:
-        for statement in (_BLOBS, _IMAGES, _CAPTIONS):
-            cursor.execute(statement, values)
-        cursor.execute("ANALYZE hits_image, hits_caption")
+    fill(corpus, images=units // CAPTIONS_AN_IMAGE)
     study = make_study(slug, corpus, owner, settings)
     study.proposals.add(proposal(corpus, CAPTIONS_AN_IMAGE, list(_ranked(corpus))))
     started = time.perf_counter()
@@ -56,6 +51,14 @@ def make(*, slug: str, units: int, settings: dict[str, Any]) -> dict[str, Any]:
     seconds = round(time.perf_counter() - started, 2)
     _add_raters(study)
     return {"units": counts, "open_seconds": seconds}
+
+
+def fill(corpus: Corpus, *, images: int) -> None:
+    values = {"corpus": corpus.pk, "images": images, "captions": CAPTIONS_AN_IMAGE}
+    with connection.cursor() as cursor:
+        for statement in (_BLOBS, _IMAGES, _CAPTIONS):
+            cursor.execute(statement, values)
+        cursor.execute("ANALYZE hits_image, hits_caption")
 
 
 def make_owner() -> User:

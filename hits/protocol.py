@@ -155,6 +155,10 @@ class Protocol(ABC, Generic[Settings, Wording]):
     def parse(self, fields: Fields, payload: Json, shown: Json | None, settings: Settings) -> Json:
         """The answer to store, or FieldErrors."""
 
+    def told(self, fields: Fields) -> Fields:
+        """The fields of the form that say what a file of judgments made elsewhere says."""
+        return fields
+
     @abstractmethod
     def check(self, answer: Json, gold: Json) -> bool: ...
 

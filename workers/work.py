@@ -4,12 +4,14 @@ from typing import Any
 
 from hits.models import Corpus, Proposal, Publication, Study, User
 from hits.pipeline.jobs import Progress, Work
+from hits.pipeline.judgments import import_judgments
 from hits.pipeline.launch import launch
 from hits.pipeline.ledger import settle_due
 from hits.pipeline.load import load
 from hits.pipeline.open import add_units, open_study, units_by_pool
 from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.release import release
+from hits.pipeline.rows import import_rows
 from workers.propose import propose_candidates
 
 
@@ -58,6 +60,28 @@ def _feed(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {"units": units}
 
 
+def _rows(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    return import_rows(
+        study=Study.objects.get(pk=arguments["study"]),
+        source=arguments["source"],
+        called=arguments.get("called", ""),
+        report=arguments.get("report", ""),
+        tell=progress,
+    )
+
+
+def _judgments(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    return import_judgments(
+        study=Study.objects.select_related("version").get(pk=arguments["study"]),
+        source=arguments["source"],
+        by=User.objects.get(pk=arguments["by"]) if arguments.get("by") else None,
+        called=arguments.get("called", ""),
+        report=arguments.get("report", ""),
+        raise_wanted=arguments.get("raise_wanted", False),
+        tell=progress,
+    )
+
+
 def _release(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     made = release(
         studies=list(Study.objects.filter(pk__in=arguments["studies"])),
@@ -93,6 +117,8 @@ WORK: dict[str, Work] = {
     "propose": _propose,
     "open": _open,
     "feed": _feed,
+    "rows": _rows,
+    "judgments": _judgments,
     "release": _release,
     "publish": _publish,
     "reconcile": _reconcile,

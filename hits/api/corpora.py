@@ -1,5 +1,6 @@
 """Corpora: their images and captions, imports, and what machines proposed on them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -160,7 +161,7 @@ class CorpusImport(generics.GenericAPIView[Corpus]):
             kind="import",
             arguments={
                 "corpus": corpus.slug,
-                **_source(sent.validated_data),
+                **source_of(sent.validated_data, arrange.UPLOADS),
                 "split": sent.validated_data["split"],
             },
             by=user,
@@ -169,11 +170,12 @@ class CorpusImport(generics.GenericAPIView[Corpus]):
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 
-def _source(sent: dict[str, Any]) -> dict[str, str]:
+def source_of(sent: dict[str, Any], kinds: Sequence[str]) -> dict[str, str]:
+    """Where a job finds what was sent, and what it is called."""
     if sent.get("source"):
         return {"source": sent["source"]}
     file = sent["file"]
-    return {"source": str(arrange.keep_upload(file)), "called": arrange.name_of_upload(file)}
+    return {"source": str(arrange.keep_upload(file, kinds)), "called": arrange.name_of_upload(file)}
 
 
 class CorpusPropose(generics.GenericAPIView[Corpus]):

@@ -60,16 +60,12 @@ class CaptionSerializer(serializers.ModelSerializer[Caption]):
         read_only_fields = fields
 
 
-class ImportSerializer(serializers.Serializer[Any]):
+class SourceSerializer(serializers.Serializer[Any]):
     """A file to upload, or a place in a bucket; never a path on the server."""
 
     file = serializers.FileField(required=False, max_length=200)
     source = serializers.CharField(  # type: ignore[assignment]  # a field of this name
         required=False, max_length=1000, help_text="s3://bucket/key"
-    )
-
-    split = serializers.CharField(
-        max_length=40, default="", allow_blank=True, help_text="Of images that name none."
     )
 
     def validate_source(self, source: str) -> str:
@@ -86,6 +82,12 @@ class ImportSerializer(serializers.Serializer[Any]):
         if ("file" in attrs) == ("source" in attrs):
             raise serializers.ValidationError("Send a file or name a source, and not both.")
         return attrs
+
+
+class ImportSerializer(SourceSerializer):
+    split = serializers.CharField(
+        max_length=40, default="", allow_blank=True, help_text="Of images that name none."
+    )
 
 
 class MachineSerializer(serializers.ModelSerializer[Machine]):

@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from hits.api.access import found, user_of
 from hits.api.lists import Listing
 from hits.models import Job
+from hits.models.job import IMPORTS
 from hits.pipeline import jobs, visible
 
 REFUSALS = "refusals"
@@ -96,7 +97,7 @@ class JobRefused(APIView):
     )
     def get(self, request: Request, pk: int) -> FileResponse:
         """Every line that an import refused, and why: one JSON object a line."""
-        job = found(seen_by(request), pk=pk, kind="import")
+        job = found(seen_by(request), pk=pk, kind__in=IMPORTS)
         path = Path((job.result or {}).get(REFUSALS, ""))
         folder = Path(settings.DATA_DIR).resolve() / "imports"
         if path.resolve().parent != folder or not path.is_file():

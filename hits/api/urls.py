@@ -13,6 +13,7 @@ from hits.api import (
     review,
     schema,
     studies,
+    uploads,
     work,
 )
 
@@ -46,6 +47,8 @@ urlpatterns = [
     path(study + "proposals/", studies.StudyProposals.as_view()),
     path(study + "feeders/", studies.StudyFeeders.as_view()),
     path(study + "units/", studies.StudyUnits.as_view()),
+    path(study + "rows/", uploads.StudyRows.as_view()),
+    path(study + "imports/", uploads.ImportList.as_view()),
     path(study + "exclusions/", studies.ExclusionList.as_view()),
     path(study + "exclusions/<slug:other>/", studies.ExclusionView.as_view()),
     path(study + "members/", members.MemberList.as_view()),

@@ -1,5 +1,6 @@
 from hits.models.corpus import Blob, Caption, Corpus, Image, Region
 from hits.models.decisions import Decision
+from hits.models.imported import JudgmentImport
 from hits.models.job import Job
 from hits.models.ledger import Intent
 from hits.models.machines import Candidate, Machine, Proposal
@@ -36,6 +37,7 @@ __all__ = [
     "Invitation",
     "Job",
     "Judgment",
+    "JudgmentImport",
     "Machine",
     "Membership",
     "Participation",

@@ -9,6 +9,9 @@ from hits.models.machines import Direction
 from hits.models.people import User
 from hits.models.study import Study
 
+# Kinds that take a file in and report what they refused of it.
+IMPORTS = ("import", "rows", "judgments")
+
 
 class Job(models.Model):
     """Long work that was asked for. This row is the truth; the queue is only a bell."""
@@ -70,7 +73,7 @@ class Job(models.Model):
             )
         if self.kind == "release":
             return str(given.get("name", ""))
-        if self.kind == "import":
+        if self.kind in IMPORTS:
             file = given.get("called") or _kind_of_file(given.get("source", ""))
             return ", ".join(filter(None, [file, given.get("split")]))
         return str(self.study or "")

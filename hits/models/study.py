@@ -1,6 +1,6 @@
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Now
+from django.db.models.functions import MD5, Cast, Now
 
 from hits.models.corpus import Corpus
 from hits.models.machines import Proposal
@@ -113,6 +113,9 @@ class StudyRow(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["study", "number"], name="study_row_number"),
+            models.UniqueConstraint(
+                "study", MD5(Cast("content", models.TextField())), name="study_row_once"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """Arrange: what a researcher sets up around a study: corpora, proposals, members, uploads."""
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -84,12 +84,12 @@ def name_of_upload(file: UploadedFile) -> str:
     return name[-LONGEST_NAME:]
 
 
-def keep_upload(file: UploadedFile) -> Path:
+def keep_upload(file: UploadedFile, kinds: Sequence[str] = UPLOADS) -> Path:
     """Nothing of the name that came with a file is used but its kind."""
     name = (file.name or "").lower()
-    suffix = next((suffix for suffix in UPLOADS if name.endswith(suffix)), None)
+    suffix = next((suffix for suffix in kinds if name.endswith(suffix)), None)
     if suffix is None:
-        raise Refused(f"Upload one of {', '.join(UPLOADS)}.")
+        raise Refused(f"Upload one of {', '.join(kinds)}.")
     folder = Path(settings.DATA_DIR) / "uploads"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{secrets.token_hex(16)}{suffix}"

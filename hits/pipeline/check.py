@@ -4,7 +4,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from hits.models import Assignment, Claim, Slot
+from hits.models import Assignment, Claim, Slot, Study
 from hits.pipeline.review import record
 from hits.pipeline.terms import measure
 from hits.protocol import protocol
@@ -15,13 +15,15 @@ NO_GOLDS = "No gold was left for this person."
 MOST_UNANSWERED = 0.25
 
 
-def check_submitted(limit: int = 200) -> int:
-    """Check the pages that wait for it; safe to run in many processes at once. Pages from a
-    marketplace wait until it has confirmed them."""
+def check_submitted(limit: int = 200, study: Study | None = None) -> int:
+    """Check the pages that wait for it, of one study or of all; safe to run in many processes at
+    once. Pages from a marketplace wait until it has confirmed them."""
     unconfirmed = Claim.objects.filter(assignment=OuterRef("pk"), theirs="")
     waiting = Assignment.objects.filter(
         ~Exists(unconfirmed), state="submitted", checked_at__isnull=True
     )
+    if study is not None:
+        waiting = waiting.filter(study=study)
     checked = 0
     studies = set()
     for pk in list(waiting.order_by("submitted_at").values_list("pk", flat=True)[:limit]):

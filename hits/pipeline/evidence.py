@@ -157,7 +157,7 @@ def decisions_in(study: Study, *, use: str = "", by_rule: bool = False) -> Query
         events = events.exclude(by=None)
     if use:
         events = events.filter(assignment__use=use)
-    return events.select_related("by", "assignment").order_by("-pk")
+    return events.select_related("by", "assignment__account").order_by("-pk")
 
 
 def units_out_again(assignment: Assignment) -> int:

@@ -285,7 +285,18 @@ def _study_entry(study: Study) -> dict[str, Any]:
         "people": pages.values("person").distinct().count(),
         "judgments": _judgments_by_outcome(study),
         "pages_not_used_by_reason": _reasons_not_used(study),
+        **_imported(study),
     }
+
+
+def _imported(study: Study) -> dict[str, Any]:
+    """The files whose judgments were made elsewhere, where there are some."""
+    found = study.imports.order_by("pk")
+    files = [
+        {"file": each.file_name, "sha256": each.sha256, "judgments": each.counts["added"]}
+        for each in found
+    ]
+    return {"imports": files} if files else {}
 
 
 def _counts(rows: QuerySet[Any], field: str) -> dict[str, int]:

@@ -1,11 +1,11 @@
 """Sources: what a study was given to make its units of, read while units are stored."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Self, TypeVar
 
+import orjson
 from django.db import connection
 
 from hits.models import Caption, Image, Proposal, Study
@@ -125,7 +125,7 @@ class GivenSource:
             self._copies.wait()
             cursor.execute(_UPLOADED, {"study": self._study.pk})
             for (content,) in self._in_turn(cursor):
-                yield json.loads(content)
+                yield orjson.loads(content)
 
     def _rows(self, statement: str, **values: Any) -> list[Row]:
         self._copies.wait()

@@ -8,6 +8,7 @@ from django.db.models import Count, Q, Sum
 
 from hits.channels.in_house import IN_HOUSE
 from hits.models import Claim, Intent, Publication, Study
+from hits.models.imported import IMPORTED
 from hits.pipeline import pay
 from hits.pipeline.ledger import SUCCEEDED
 from hits.pipeline.tally import kept, one_row, rows
@@ -79,10 +80,11 @@ def _in_house(study: Study) -> Spent:
                coalesce(sum(v.pay) FILTER (WHERE a.payment = 'pending'), 0)
         FROM hits_assignment a
         JOIN hits_studyversion v ON v.id = a.version_id
+        JOIN hits_account w ON w.id = a.account_id AND w.channel <> %(imported)s
         WHERE a.study_id = %(study)s AND a.state = 'submitted'
           AND NOT EXISTS (SELECT FROM hits_claim c WHERE c.assignment_id = a.id)
         """,
-        {"study": study.pk},
+        {"study": study.pk, "imported": IMPORTED},
     )
     return Spent(IN_HOUSE, rewards=paid, owed=owed)
 
@@ -116,6 +118,7 @@ def _paces(study: Study) -> dict[str, Pace]:
                    row_number() OVER (PARTITION BY p.channel ORDER BY a.id DESC) AS number
             FROM hits_assignment a
             JOIN hits_studyversion v ON v.id = a.version_id
+            JOIN hits_account w ON w.id = a.account_id AND w.channel <> %(imported)s
             LEFT JOIN hits_claim c ON c.assignment_id = a.id
             LEFT JOIN hits_hit h ON h.id = c.hit_id
             LEFT JOIN hits_publication p ON p.id = h.publication_id
@@ -131,6 +134,11 @@ def _paces(study: Study) -> dict[str, Pace]:
                round(avg(pay), 2)
         FROM page WHERE seconds > 0 GROUP BY channel
         """,
-        {"study": study.pk, "limit": PAGES_FOR_THE_PACE, "in_house": IN_HOUSE},
+        {
+            "study": study.pk,
+            "limit": PAGES_FOR_THE_PACE,
+            "in_house": IN_HOUSE,
+            "imported": IMPORTED,
+        },
     )
     return {channel: Pace(pages, median, mean) for channel, pages, median, mean in found}

@@ -6,22 +6,25 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from hits.models import Study, StudyVersion
+from hits.models.imported import IMPORTED
 from hits.pipeline.statements import rows, run
 
 PAGES_FOR_THE_MEDIAN = 50
 FEWEST_PAGES = 5
 HALF_MINUTE, LONG = 30, 600
 
-# The newest pages of the version in force, by an index; a figure that hardly moves stays.
+# The newest pages of the version in force, by an index, without those done elsewhere; a figure
+# that hardly moves stays.
 _MEDIAN = """
     WITH recent AS (
-        SELECT id FROM hits_assignment
+        SELECT id, account_id FROM hits_assignment
         WHERE version_id = (SELECT version_id FROM hits_study WHERE id = %(study)s)
           AND state = 'submitted'
         ORDER BY id DESC LIMIT %(pages)s),
     page AS (
         SELECT sum(j.seconds) AS seconds
         FROM recent r
+        JOIN hits_account w ON w.id = r.account_id AND w.channel <> %(imported)s
         JOIN hits_slot s ON s.assignment_id = r.id
         JOIN hits_judgment j ON j.slot_id = s.id
         GROUP BY r.id)
@@ -83,6 +86,11 @@ def terms_of(study: Study, version: StudyVersion) -> Terms:
 def measure(study_ids: Collection[int]) -> None:
     """Keep the median time of the newest pages with each study, where everybody reads it free."""
     for study in study_ids:
-        values = {"study": study, "pages": PAGES_FOR_THE_MEDIAN, "fewest": FEWEST_PAGES}
+        values = {
+            "study": study,
+            "pages": PAGES_FOR_THE_MEDIAN,
+            "fewest": FEWEST_PAGES,
+            "imported": IMPORTED,
+        }
         for (median,) in rows(_MEDIAN, values):
             run(_KEEP, {"study": study, "seconds": median})

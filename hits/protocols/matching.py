@@ -4,12 +4,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
 from hits.exporters.streams import as_json_object, numbers_first
-from hits.protocol import FieldErrors, Frozen, Protocol, Source, register
+from hits.protocol import (
+    CaptionRef,
+    FieldErrors,
+    Frozen,
+    ImageRef,
+    Protocol,
+    Source,
+    register,
+)
 from hits.records import (
     Aggregate,
     Candidate,
@@ -218,6 +226,14 @@ class Wording(Frozen):
     )
 
 
+class Row(Frozen):
+    """A pair to ask about, or a gold with the answer that is known."""
+
+    image: ImageRef
+    caption: CaptionRef
+    gold: Literal["yes", "no"] | None = None
+
+
 @register
 class Matching(Protocol[Settings, Wording]):
     slug = "matching"
@@ -227,8 +243,9 @@ class Matching(Protocol[Settings, Wording]):
     settings_model = Settings
     shown_settings = frozenset({"justification"})
     wording_model = Wording
-    sources = frozenset({Source.PROPOSALS, Source.CORPUS})
+    sources = frozenset({Source.PROPOSALS, Source.CORPUS, Source.ROWS})
     directions = ("i2t", "t2i")
+    row_model = Row
     specimens = ({"image": 1, "caption": 1}, {"image": 2, "caption": 3})
     columns = ("choice", "reasons", "errors", "other")
 
@@ -254,6 +271,7 @@ class Matching(Protocol[Settings, Wording]):
                 for caption in image.captions:
                     payload = {"image": image.id, "caption": caption}
                     yield UnitDraft(_key(payload), CANDIDATE, payload)
+        yield from map(_uploaded, source.rows())
 
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         return [payload["image"]], [payload["caption"]]
@@ -372,6 +390,15 @@ def _pair(query: Query, target: int) -> Json:
 
 def _key(payload: Json) -> str:
     return f"{payload['image']}:{payload['caption']}"
+
+
+def _uploaded(row: Json) -> UnitDraft:
+    payload = {"image": row["image"], "caption": row["caption"]}
+    if row["gold"] is None:
+        return UnitDraft(_key(payload), CANDIDATE, payload)
+    positive = row["gold"] == "yes"
+    pool = TRUE_POSITIVE if positive else TRUE_NEGATIVE
+    return UnitDraft(_key(payload), pool, payload, gold={"positive": positive})
 
 
 def _proposed(

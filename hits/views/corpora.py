@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Corpus
+from hits.models.job import IMPORTS
 from hits.pipeline import arrange, jobs, visible
 from hits.pipeline.errors import Taken
 from hits.pipeline.load import refusals
@@ -88,7 +89,7 @@ def propose(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def refused(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     """Every line that an import refused, and why; cells cannot become formulas."""
-    job = get_object_or_404(visible.jobs(user_of(request)), pk=pk, kind="import")
+    job = get_object_or_404(visible.jobs(user_of(request)), pk=pk, kind__in=IMPORTS)
     path = Path((job.result or {}).get("refusals", ""))
     folder = Path(settings.DATA_DIR).resolve() / "imports"
     if path.resolve().parent != folder or not path.is_file():

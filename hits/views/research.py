@@ -106,6 +106,7 @@ def _sources(request: HttpRequest, found: Study) -> dict[str, Any]:
         context |= {
             "chosen_ids": {proposal.pk for proposal in chosen},
             "proposals": finished.filter(direction__in=kind.directions).select_related("machine"),
+            "rows": found.rows.count() if has_rows else 0,
             "others": opened_beside(request, found),
             "continued_ids": set(found.continues.values_list("pk", flat=True)),
             "feeders": _possible_feeders(request, found) if kind.feeders else [],

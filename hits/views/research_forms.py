@@ -4,9 +4,11 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.core.validators import FileExtensionValidator
 from django.db.models import Count, QuerySet
 from django.utils.text import slugify
 
+from hits.importers.lines import KINDS
 from hits.models import Corpus, Image, Role, Study
 from hits.models.machines import Direction
 from hits.pipeline import propose
@@ -73,6 +75,33 @@ class UploadForm(forms.Form):
         if not (file.name or "").lower().endswith(UPLOADS):
             raise forms.ValidationError(f"Upload one of {', '.join(UPLOADS)}.")
         return file
+
+
+def lines_file(label: str, help_text: str) -> forms.FileField:
+    return forms.FileField(
+        label=label,
+        help_text=help_text,
+        widget=forms.ClearableFileInput(attrs={"accept": ",".join(KINDS)}),
+        validators=[FileExtensionValidator([kind.removeprefix(".") for kind in KINDS])],
+    )
+
+
+class RowsForm(forms.Form):
+    file = lines_file("Rows, CSV or JSONL", "The same file twice changes nothing.")
+
+
+class JudgmentsForm(forms.Form):
+    file = lines_file(
+        "Judgments, CSV or JSONL",
+        "Or the results of a batch as Mechanical Turk gave them out. The same file twice changes "
+        "nothing.",
+    )
+    raise_wanted = forms.BooleanField(
+        label="Count all of them",
+        required=False,
+        help_text="Where there are more than a unit wants, it wants more. Else they are kept "
+        "without being counted.",
+    )
 
 
 class ProposeForm(forms.Form):

@@ -318,7 +318,7 @@ def _proposal(choices: list[Choice], assignment: Assignment) -> Choice:
 def _queue_for(user: User, study: Study) -> QuerySet[Assignment]:
     """The queue without the reviewer's own pages."""
     own = Account.objects.filter(user=user).values("person")
-    return review.queue(study).exclude(person__in=own).select_related("study", "claim")
+    return review.queue(study).exclude(person__in=own).select_related("study", "claim", "account")
 
 
 def _before_it(assignment: Assignment) -> Q:

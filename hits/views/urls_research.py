@@ -9,6 +9,7 @@ from hits.views import (
     research,
     study_people,
     study_settings,
+    uploads,
 )
 
 STUDY = "research/studies/<slug:slug>/"
@@ -28,6 +29,8 @@ urlpatterns = [
     path(f"{STUDY}proposals/", research.proposals, name="study_proposals"),
     path(f"{STUDY}feeders/", research.feeders, name="study_feeders"),
     path(f"{STUDY}units/", research.units, name="study_units"),
+    path(f"{STUDY}rows/", uploads.rows, name="study_rows"),
+    path(f"{STUDY}imports/", uploads.imports, name="study_imports"),
     path(f"{STUDY}results/", research.results, name="study_results"),
     path(f"{STUDY}results.csv", research.results_table, name="study_results_table"),
     path(f"{STUDY}problems/", research.problems, name="study_problems"),

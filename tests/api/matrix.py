@@ -51,6 +51,9 @@ api/studies/<slug:slug>/proposals/                     PUT    401  404  404  404
 api/studies/<slug:slug>/feeders/                       GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/feeders/                       PUT    401  404  404  404  404  200  200
 api/studies/<slug:slug>/units/                         POST   401  404  404  404  404  202  202
+api/studies/<slug:slug>/rows/                          POST   401  404  404  404  404  202  202
+api/studies/<slug:slug>/imports/                       GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/imports/                       POST   401  404  404  404  404  202  202
 api/studies/<slug:slug>/exclusions/                    GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/exclusions/                    POST   401  404  404  404  404  201  201
 api/studies/<slug:slug>/exclusions/<slug:other>/       DELETE 401  404  404  404  404  204  204
@@ -172,6 +175,9 @@ research/studies/<slug:slug>/proposals/                POST   log  404  404  404
 research/studies/<slug:slug>/feeders/                  POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/units/                    POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/people/apart/             POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/rows/                     POST   log  404  404  404  404  422  422
+research/studies/<slug:slug>/imports/                  GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/imports/                  POST   log  404  404  404  404  422  422
 research/studies/<slug:slug>/results/                  GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/results.csv               GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/problems/                 GET    log  404  404  404  404  200  200

@@ -13,6 +13,8 @@ from tests import framed
 from tests.api.routes import PARAMETER, Route
 from tests.api.world import World, answers_as_json
 
+FILES = ("/import/", "/rows/", "/imports/")
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -27,7 +29,7 @@ def asked(world: World, route: Route | str, method: str) -> Asked:
     address = "/" + PARAMETER.sub(lambda found: str(parameters[found[2]]), path)
     is_api = path.startswith("api/")
     sent = _sent(world, path, method) if method != "GET" else {}
-    return Asked(address, sent, is_form=not is_api or path.endswith("/import/"))
+    return Asked(address, sent, is_form=not is_api or path.endswith(FILES))
 
 
 def answer_to(world: World, name: str, request: Asked, method: str) -> Any:
@@ -129,6 +131,12 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
         ("api/corpora/", "POST"): {"slug": "new-corpus", "name": "New"},
         ("api/corpora/<slug:slug>/import/", "POST"): {
             "file": SimpleUploadedFile("../../captions.json", b"{}"),
+        },
+        ("api/studies/<slug:slug>/rows/", "POST"): {
+            "file": SimpleUploadedFile("../../rows.csv", b"image,caption\n"),
+        },
+        ("api/studies/<slug:slug>/imports/", "POST"): {
+            "file": SimpleUploadedFile("../../judgments.jsonl", b"{}"),
         },
         ("api/corpora/<slug:slug>/propose/", "POST"): {
             "machine": "palette",

@@ -110,6 +110,36 @@ def test_an_upload_of_another_kind_is_refused(name: str) -> None:
     assert (response.status_code, response.json()["error"]) == (400, "refused")
 
 
+@pytest.mark.parametrize("path", ["rows", "imports"])
+@pytest.mark.parametrize("name", ["x.html", "x.json", "x.zip", "csv"])
+def test_lines_of_another_kind_of_file_are_refused(path: str, name: str) -> None:
+    world = worlds.make()
+    before = Job.objects.count()
+    file = SimpleUploadedFile(name, b"image,caption\n")
+    client = world.api_client("researcher")
+    response = client.post(f"/api/studies/{world.study.slug}/{path}/", {"file": file})
+    assert (response.status_code, response.json()["error"]) == (400, "refused")
+    assert Job.objects.count() == before
+
+
+@pytest.mark.parametrize("path", ["rows", "imports"])
+@pytest.mark.parametrize("sent", [{}, {"source": "/etc/passwd"}, {"source": 3, "file": "x"}])
+def test_lines_come_from_a_file_or_a_bucket(path: str, sent: dict[str, Any]) -> None:
+    world = worlds.make()
+    response = _post(world, "researcher", f"/api/studies/{world.study.slug}/{path}/", sent)
+    assert (response.status_code, response.json()["error"]) == (400, "invalid")
+
+
+def test_a_draft_takes_no_judgments_and_no_job_is_asked_for() -> None:
+    world = worlds.make()
+    before = Job.objects.count()
+    file = SimpleUploadedFile("x.csv", b"worker\n")
+    client = world.api_client("researcher")
+    response = client.post(f"/api/studies/{world.draft.slug}/imports/", {"file": file})
+    assert (response.status_code, response.json()["error"]) == (400, "refused")
+    assert Job.objects.count() == before
+
+
 def test_settings_that_a_protocol_does_not_know_are_refused() -> None:
     world = worlds.make()
     sent = json.dumps({"settings": {"candidates_a_page": 0, "surprise": 1}})

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from hits.importers.lines import LONGEST_LINE
 from hits.importers.records import Bad, CaptionRecord, ImageRecord
-from hits.importers.rows import LONGEST_LINE
 from tests.importers.files import read
 
 HEADER = "image_id,file_name,caption_id,caption,split\n"
