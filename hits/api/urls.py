@@ -13,6 +13,7 @@ from hits.api import (
     review,
     schema,
     studies,
+    training,
     work,
 )
 
@@ -50,6 +51,8 @@ urlpatterns = [
     path(study + "exclusions/<slug:other>/", studies.ExclusionView.as_view()),
     path(study + "members/", members.MemberList.as_view()),
     path(study + "members/<int:pk>/", members.MemberView.as_view()),
+    path(study + "training/", training.TrainingList.as_view()),
+    path(study + "training/<int:person>/let-in/", training.TrainingLetIn.as_view()),
     path(study + "invitations/", members.InvitationList.as_view()),
     path(study + "invitations/<int:pk>/", members.InvitationView.as_view()),
     path(study + "channels/", channels.ChannelList.as_view()),
@@ -81,6 +84,7 @@ urlpatterns = [
     path(assignment, work.AssignmentView.as_view()),
     path(assignment + "draft/", work.AssignmentDraft.as_view()),
     path(assignment + "submit/", work.AssignmentSubmit.as_view()),
+    path(assignment + "feedback/", work.AssignmentFeedback.as_view()),
     path(assignment + "return/", work.AssignmentReturn.as_view()),
     path(study + "review/", review.ReviewQueue.as_view()),
     path("reviews/<uuid:key>/", review.ReviewView.as_view()),

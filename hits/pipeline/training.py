@@ -8,7 +8,8 @@ before there was training goes on without it.
 
 from collections.abc import Collection
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Max, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from hits.models import Assignment, Participation, Slot, Study, StudyVersion, Unit, User
@@ -75,10 +76,15 @@ def out_of_tries(person_id: int) -> Collection[int]:
 
 
 def standings(study: Study) -> QuerySet[Participation]:
-    """Who takes part, with how often each trained and how well the newest time."""
-    mine = Q(person__assignments__study=study, person__assignments__is_training=True)
+    """Who takes part, with how often each trained and how many answers were right at best."""
+    trained = Assignment.objects.filter(
+        study=OuterRef("study"), person=OuterRef("person"), is_training=True, state="submitted"
+    )
+    together = trained.order_by().values("study")
+    right = Max(F("golds_shown") - F("golds_failed"))
     return study.participations.select_related("let_in_by").annotate(
-        tries=Count("person__assignments", filter=mine & Q(person__assignments__state="submitted"))
+        tries=Coalesce(Subquery(together.annotate(n=Count("pk")).values("n")), 0),
+        best=Subquery(together.annotate(right=right).values("right")),
     )
 
 
