@@ -82,7 +82,7 @@ def test_training_is_failed_tried_again_and_passed(
     expect(page.locator(".feedback > li")).to_have_count(3)
     expect(page.get_by_text("The colour of the image is the one").first).to_be_visible()
     look_at(page, "training-failed")
-    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Try again").click()
     page.wait_for_url(lambda url: "/done/" not in url)
 
     answer_by_keyboard(page, well=True)
