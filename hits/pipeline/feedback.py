@@ -21,6 +21,10 @@ class Feedback:
         return len(self.answers)
 
     @property
+    def passed(self) -> bool:
+        return self.right >= self.needed
+
+    @property
     def may_try_again(self) -> bool:
         return not self.has_qualified and self.tries_left > 0
 

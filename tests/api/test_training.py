@@ -10,6 +10,7 @@ from rest_framework.authtoken.models import Token
 
 from hits.models import Account, Assignment, Slot, Study, Unit
 from hits.pipeline.draw import draw
+from hits.pipeline.people import account_of
 from hits.pipeline.submit import submit
 from tests import making
 
@@ -24,9 +25,7 @@ def study() -> Study:
     made = making.study(
         making.corpus(images=12), settings=SMALL, training_units=4, training_accuracy=75
     )
-    for unit in Unit.objects.filter(study=made, gold__isnull=False):
-        unit.gold["explanation"] = explanation(unit.pk)
-        unit.save(update_fields=["gold"])
+    making.explain_golds(made, lambda unit: explanation(unit.pk))
     return made
 
 
@@ -141,7 +140,7 @@ def test_a_training_page_says_that_it_is_one(study: Study) -> None:
 
 
 def test_limits_and_training_are_set_by_the_api(study: Study) -> None:
-    owner = making.account_of(study.corpus.owner)
+    owner = account_of(study.corpus.owner)
     rules = {
         "most_units_a_person": 200,
         "most_units_a_day": 50,
@@ -164,13 +163,13 @@ def test_limits_and_training_are_set_by_the_api(study: Study) -> None:
     ],
 )
 def test_rules_that_cannot_be_are_refused(study: Study, rule: dict[str, int]) -> None:
-    owner = making.account_of(study.corpus.owner)
+    owner = account_of(study.corpus.owner)
     answer = api(owner).patch(f"/api/studies/{study.slug}/", rule, content_type=JSON)
     assert answer.status_code == 400
 
 
 def test_a_researcher_sees_who_qualified_and_lets_somebody_in(study: Study) -> None:
-    owner = making.account_of(study.corpus.owner)
+    owner = account_of(study.corpus.owner)
     good, bad = making.rater(study), making.rater(study)
     trained(study, good)
     trained(study, bad, choice="yes")

@@ -5,14 +5,16 @@ With SCREENSHOTS set to a folder, what the rater and the researcher see is kept 
 
 import os
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from hits.models import Assignment, Membership, Role, Slot, Study, Unit
+from hits.models import Assignment, Membership, Role, Slot, Study
 from tests import making
 from tests.browser.conftest import Visitor
+from tests.framed import Worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,9 +33,8 @@ def study() -> Study:
         training_accuracy=100,
         most_units_a_day=4,
     )
-    for unit in Unit.objects.filter(study=made, gold__isnull=False):
-        unit.gold["explanation"] = "The colour of the image is the one that the text names."
-        unit.save(update_fields=["gold"])
+    why = "The colour of the image is the one that the text names."
+    making.explain_golds(made, lambda unit: why)
     return made
 
 
@@ -101,6 +102,19 @@ def test_training_is_failed_tried_again_and_passed(
     page.goto("/work/")
     look_at(page, "training-own-work")
     assert Assignment.objects.filter(is_training=True, state="submitted").count() == 2
+
+
+@SCREENS
+def test_a_worker_reads_what_was_right_before_handing_over(
+    visitor: Visitor, study: Study, width: int, scheme: str
+) -> None:
+    worker = Worker(making.offered(study)).accept()
+    worker.fetch("submit", **making.answers(3))
+    page = visitor(width=width, color_scheme=scheme).new_page()
+    page.goto(f"{worker.path}?{urlencode(worker.query)}")
+    expect(page.locator(".feedback > li")).to_have_count(3)
+    expect(page.get_by_role("button", name="Hand over")).to_be_visible()
+    look_at(page, "training-worker")
 
 
 @SCREENS

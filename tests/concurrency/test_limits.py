@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SMALL = {"candidates_a_page": 4, "justification": False}
 
 
-def study_with(**rules: int) -> Study:
+def study_with(**rules: Any) -> Study:
     return making.study(making.corpus(images=15), settings=SMALL, judgments_wanted=5, **rules)
 
 

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.django_db
 SMALL = {"candidates_a_page": 4, "justification": False}
 
 
-def limited(**limits: int) -> Study:
+def limited(**limits: Any) -> Study:
     return making.study(making.corpus(images=12), settings=SMALL, judgments_wanted=3, **limits)
 
 

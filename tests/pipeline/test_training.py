@@ -2,6 +2,7 @@ import csv
 import json
 from datetime import timedelta
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -12,6 +13,7 @@ from hits.models import (
     Decision,
     Exclusion,
     Participation,
+    Qualification,
     Slot,
     Study,
     StudyVersion,
@@ -22,6 +24,7 @@ from hits.pipeline.draw import draw, draw_for_ticket
 from hits.pipeline.errors import Refused
 from hits.pipeline.evidence import track_record
 from hits.pipeline.feedback import Feedback, feedback_on
+from hits.pipeline.launch import grant
 from hits.pipeline.open import change_version, create_study, open_study
 from hits.pipeline.overview import overview_of
 from hits.pipeline.own_work import earned
@@ -35,7 +38,7 @@ from tests import making
 pytestmark = pytest.mark.django_db
 
 SMALL = {"candidates_a_page": 4, "justification": False}
-TRAINING = {"training_units": 4, "training_accuracy": 75, "training_attempts": 2}
+TRAINING: dict[str, Any] = {"training_units": 4, "training_accuracy": 75, "training_attempts": 2}
 
 
 @pytest.fixture
@@ -159,9 +162,7 @@ def test_a_training_page_given_back_is_no_try(study: Study, account: Account) ->
 def test_feedback_tells_of_each_question_what_was_answered_what_is_right_and_why(
     study: Study, account: Account
 ) -> None:
-    for unit in Unit.objects.filter(study=study, gold__isnull=False):
-        unit.gold["explanation"] = f"Because of {unit.gold['positive']}."
-        unit.save(update_fields=["gold"])
+    making.explain_golds(study, lambda unit: f"Because of {(unit.gold or {})['positive']}.")
     feedback = told(train(study, account, wrong=1))
     assert (feedback.right, feedback.needed, feedback.asked) == (3, 3, 4)
     assert feedback.has_qualified
@@ -292,7 +293,7 @@ def test_the_researcher_sees_who_trained_how_often(study: Study, account: Accoun
     making.rater(study)
     train(study, account, wrong=4)
     train(study, account, wrong=0)
-    tries = dict(standings(study).values_list("person", "tries"))
+    tries = dict(standings(study).values_list("person", "tries"))  # type: ignore[misc]  # annotated
     assert sorted(tries.values()) == [0, 2]
     assert tries[account.person_id] == 2
 
@@ -332,6 +333,23 @@ def test_a_hit_owes_a_page_of_golds_to_who_did_not_qualify(study: Study, account
     assert not owed.is_training
     assert owed.slots.count() == 6
     assert not owed.slots.filter(unit__gold__isnull=True).exists()
+
+
+def test_a_worker_who_only_trained_is_not_marked_as_one_who_took_part(
+    study: Study, account: Account
+) -> None:
+    Qualification.objects.create(channel="local", study=study, name="Took part", type_id="Q1")
+    publication = making.publication(study)
+    worker = making.worker()
+    give_consent(study=study, account=worker)
+    trained = ticket(study, worker)
+    answer(trained, wrong=0)
+    making.claim(publication, page=trained)
+    assert grant(study, "local") == 0
+    judged = ticket(study, worker)
+    submit(assignment_key=judged.key, account=worker, fields=making.truthful(judged))
+    making.claim(publication, page=judged)
+    assert grant(study, "local") == 1
 
 
 def test_more_training_than_there_are_golds_is_refused_in_an_open_study(study: Study) -> None:

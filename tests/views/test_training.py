@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from hits.models import Account, Assignment, Claim, Participation, Study, Unit, User
+from hits.models import Account, Assignment, Claim, Participation, Study, User
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.reconcile import free_unconfirmed
@@ -200,10 +200,10 @@ class TestWorker:
         assert "Accept another HIT of this study to try again." in said
         assert "data-at-once" not in response.content.decode()
 
-    def test_nothing_is_told_before_the_page_is_submitted(self, worker: Worker) -> None:
-        for unit in Unit.objects.filter(gold__isnull=False):
-            unit.gold["explanation"] = "planted-why"
-            unit.save(update_fields=["gold"])
+    def test_nothing_is_told_before_the_page_is_submitted(
+        self, worker: Worker, study: Study
+    ) -> None:
+        making.explain_golds(study, lambda unit: "planted-why")
         shown = worker.open().content.decode()
         assert "planted-why" not in shown
         assert "A yes (either yes)" not in shown
