@@ -185,7 +185,9 @@ class UnitAdmin(LookOnly):
 
 @admin.register(models.Participation)
 class ParticipationAdmin(LookOnly):
-    list_display = ("person", "study", "pages_done", "judgments_done", "excluded_reason")
+    list_display = (
+        "person", "study", "pages_done", "judgments_done", "qualified_at", "excluded_reason",
+    )  # fmt: skip
     list_filter = ("study",)
     search_fields = ("=person__pk",)
     list_select_related = ("person", "study")

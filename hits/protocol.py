@@ -30,6 +30,10 @@ from hits.records import (
 
 UNIT, GOLD = "unit", "gold"
 
+# A gold may say under this name why its answer is right. Whoever trained on it reads it; a
+# protocol's check and describe take no notice of it.
+EXPLANATION = "explanation"
+
 
 class Source(StrEnum):
     """Where units can come from."""

@@ -120,6 +120,7 @@ class Page:
     revision: int
     saved_at: datetime | None
     is_open: bool
+    is_training: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Small real studies for tests, made through the pipeline as people make them."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from functools import cache
@@ -30,6 +30,7 @@ from hits.models import (
     Publication,
     Role,
     Study,
+    Unit,
     User,
 )
 from hits.pipeline import propose
@@ -158,6 +159,13 @@ def study(
     created.continues.set(continues)
     open_study(study=created)
     return created
+
+
+def explain_golds(of: Study, words: Callable[[Unit], str]) -> None:
+    """Every gold says why its answer is right."""
+    for unit in Unit.objects.filter(study=of, gold__isnull=False):
+        unit.gold = {**(unit.gold or {}), "explanation": words(unit)}
+        unit.save(update_fields=["gold"])
 
 
 def rater(of: Study, name: str = "") -> Account:

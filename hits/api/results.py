@@ -114,6 +114,7 @@ class JudgmentSerializer(serializers.Serializer[Any]):
     seconds = serializers.FloatField(source="judgment.seconds", allow_null=True)
     place = serializers.ChoiceField(Slot.State.choices, source="state")
     use = serializers.ChoiceField(Assignment.Use.choices, source="assignment.use")
+    is_training = serializers.BooleanField(source="assignment.is_training")
     submitted_at = serializers.DateTimeField(source="assignment.submitted_at")
 
     def get_images(self, slot: Slot) -> list[str]:
@@ -142,6 +143,7 @@ class JudgmentList(Listing):
     order = ("assignment_id", "position")
     filters = {
         "use": ("assignment__use", serializers.ChoiceField(Assignment.Use.choices)),
+        "is_training": ("assignment__is_training", serializers.BooleanField()),
         "place": ("state", serializers.ChoiceField(Slot.State.choices)),
         "page": ("assignment__key", serializers.UUIDField()),
         "pool": ("unit__pool", serializers.CharField(max_length=20)),

@@ -20,7 +20,8 @@ class VersionSerializer(serializers.ModelSerializer[StudyVersion]):
         model = StudyVersion
         fields = [
             "number", "settings", "wording", "information", "consent_number", "judgments_wanted",
-            "lease_minutes", "pay", "expected_minutes", "created_by", "created_at",
+            "lease_minutes", "pay", "expected_minutes", "most_units_a_person", "most_units_a_day",
+            "training_units", "training_accuracy", "training_attempts", "created_by", "created_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -98,6 +99,31 @@ class ChangeSerializer(serializers.Serializer[Any]):
     pay = serializers.DecimalField(
         required=False, max_digits=8, decimal_places=2, min_value=0, coerce_to_string=True
     )
+    most_units_a_person = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=10**6,
+        help_text="Units that one person judges at most, golds not counted. 0: no limit.",
+    )
+    most_units_a_day = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=10**6,
+        help_text="Units that one person judges at most in a day (UTC). 0: no limit.",
+    )
+    training_units = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=100,
+        help_text="Golds on the training page that everybody does first. 0: no training.",
+    )
+    training_accuracy = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=100,
+        help_text="Percent of them that must be right to qualify.",
+    )
+    training_attempts = serializers.IntegerField(required=False, min_value=1, max_value=20)
 
 
 class NewStudySerializer(ChangeSerializer):

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
+from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status
 from rest_framework.request import Request
@@ -17,6 +18,7 @@ from hits.api.work_serializers import (
     AgreeSerializer,
     AssignmentSerializer,
     DraftSerializer,
+    FeedbackSerializer,
     InformationSerializer,
     PageSerializer,
     ReceiptSerializer,
@@ -29,6 +31,7 @@ from hits.models import Account, Assignment, Participation, Role, Study
 from hits.pipeline import people
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Stale
+from hits.pipeline.feedback import feedback_on
 from hits.pipeline.own_work import own_pages
 from hits.pipeline.show import page_of
 from hits.pipeline.submit import give_back, save_draft, submit
@@ -180,6 +183,17 @@ class AssignmentSubmit(APIView):
         return Response(ReceiptSerializer(receipt).data)
 
 
+class AssignmentFeedback(APIView):
+    @extend_schema(operation_id="assignments_feedback", responses=FeedbackSerializer)
+    def get(self, request: Request, key: UUID) -> Response:
+        """What was right on a training page of one's own, once it is submitted."""
+        own = _own(request).select_related("study__version", "version")
+        feedback = feedback_on(found(own, key=key))
+        if feedback is None:
+            raise Http404
+        return Response(FeedbackSerializer(feedback).data)
+
+
 class AssignmentReturn(APIView):
     @extend_schema(operation_id="assignments_return", request=None, responses={204: None})
     def post(self, request: Request, key: UUID) -> Response:
@@ -200,6 +214,7 @@ def _page(request: Request, assignment: Assignment) -> dict[str, Any]:
                 "study": page.study_slug,
                 "study_name": page.study_name,
                 "state": assignment.state,
+                "is_training": page.is_training,
                 "pay": page.pay,
                 "terms": page.terms,
                 "lease_until": page.lease_until,

@@ -55,6 +55,7 @@ class PageSerializer(serializers.Serializer[Any]):
     study = serializers.SlugField()
     study_name = serializers.CharField()
     state = serializers.ChoiceField(Assignment.State.choices)
+    is_training = serializers.BooleanField()
     pay = serializers.CharField()
     terms = serializers.CharField(help_text="Pay, time and wage in words.")
     lease_until = serializers.DateTimeField()
@@ -80,8 +81,8 @@ class AssignmentSerializer(serializers.ModelSerializer[Assignment]):
     class Meta:
         model = Assignment
         fields = [
-            "key", "study", "state", "drawn_at", "lease_until", "saved_at", "submitted_at", "pay",
-            "payment", "payment_reason", "payment_decided_at",
+            "key", "study", "state", "is_training", "drawn_at", "lease_until", "saved_at",
+            "submitted_at", "pay", "payment", "payment_reason", "payment_decided_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -92,6 +93,28 @@ class AssignmentSerializer(serializers.ModelSerializer[Assignment]):
     def get_payment_decided_at(self, page: Assignment) -> datetime | None:
         decided = told(page)
         return decided.at if decided else None
+
+
+class TrainedAnswerSerializer(serializers.Serializer[Any]):
+    position = serializers.IntegerField()
+    answer = serializers.CharField(help_text="One's own, in words; empty: could not be answered.")
+    expected = serializers.CharField(help_text="What is right, in words.")
+    is_right = serializers.SerializerMethodField()
+    explanation = serializers.CharField(help_text="Why it is right, where the study says so.")
+
+    def get_is_right(self, answered: Any) -> bool:
+        return answered.passed is True
+
+
+class FeedbackSerializer(serializers.Serializer[Any]):
+    """What one learns of a training page of one's own."""
+
+    right = serializers.IntegerField()
+    asked = serializers.IntegerField()
+    needed = serializers.IntegerField(help_text="Answers that had to be right.")
+    has_qualified = serializers.BooleanField()
+    tries_left = serializers.IntegerField()
+    answers = TrainedAnswerSerializer(many=True)
 
 
 class TermsSerializer(serializers.Serializer[Terms]):

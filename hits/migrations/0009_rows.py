@@ -7,7 +7,7 @@ TABLE = "hits_judgmentimport"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("hits", "0007_sources")]
+    dependencies = [("hits", "0008_training")]
 
     operations = [
         migrations.AddConstraint(

@@ -84,6 +84,19 @@ class StudyVersion(models.Model):
     expected_minutes = models.PositiveSmallIntegerField(
         default=0, db_default=0, help_text="For a page, until it is measured. 0: not known."
     )
+    most_units_a_person = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Golds are not counted. 0: no limit."
+    )
+    most_units_a_day = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="For one person, golds not counted. 0: no limit."
+    )
+    training_units = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="Golds on a training page. 0: no training."
+    )
+    training_accuracy = models.PositiveSmallIntegerField(
+        default=80, db_default=80, help_text="Percent of them that must be right to qualify."
+    )
+    training_attempts = models.PositiveSmallIntegerField(default=2, db_default=2)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -96,6 +109,10 @@ class StudyVersion(models.Model):
             models.CheckConstraint(condition=Q(lease_minutes__gte=1), name="study_version_lease"),
             models.CheckConstraint(
                 condition=Q(judgments_wanted__gte=1), name="study_version_wants"
+            ),
+            models.CheckConstraint(
+                condition=Q(training_accuracy__range=(1, 100), training_attempts__gte=1),
+                name="study_version_training",
             ),
         ]
 
@@ -215,6 +232,13 @@ class Participation(models.Model):
     judgments_done = models.PositiveIntegerField(default=0)
     day = models.DateField(null=True)
     judgments_that_day = models.PositiveIntegerField(default=0)
+    # What limits go by: units of submitted pages, golds and training left out.
+    units_done = models.PositiveIntegerField(default=0, db_default=0)
+    units_that_day = models.PositiveIntegerField(default=0, db_default=0)
+    qualified_at = models.DateTimeField(null=True)
+    let_in_by = models.ForeignKey(
+        User, models.PROTECT, null=True, related_name="+", help_text="Empty: training qualified."
+    )
 
     class Meta:
         constraints = [

@@ -43,6 +43,8 @@ class Assignment(models.Model):
     saved_at = models.DateTimeField(null=True)
     submitted_at = models.DateTimeField(null=True)
     is_late = models.BooleanField(default=False, db_default=False)
+    # Golds alone, shown with their answers once it is submitted; its judgments are no data.
+    is_training = models.BooleanField(default=False, db_default=False)
     device = models.CharField(max_length=20, blank=True, db_default="")
     checked_at = models.DateTimeField(null=True)
     golds_shown = models.PositiveSmallIntegerField(null=True)

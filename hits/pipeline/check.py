@@ -11,6 +11,7 @@ from hits.protocol import protocol
 
 PASSED = "All golds answered as expected."
 NO_GOLDS = "No gold was left for this person."
+TRAINED = "Training, which is paid whatever was answered."
 # A page on which more than this share could not be judged is looked at by a person.
 MOST_UNANSWERED = 0.25
 
@@ -53,8 +54,11 @@ def _check(assignment: Assignment) -> None:
     Assignment.objects.filter(pk=assignment.pk).update(
         checked_at=timezone.now(), golds_shown=len(golds), golds_failed=failed
     )
-    if failed or unanswered > len(slots) * MOST_UNANSWERED:
+    if assignment.is_training:
+        reason = TRAINED
+    elif failed or unanswered > len(slots) * MOST_UNANSWERED:
         return
-    if assignment.use == Assignment.Use.PENDING:
+    else:
         reason = PASSED if golds else NO_GOLDS
+    if assignment.use == Assignment.Use.PENDING:
         record(assignment, use="used", payment="approved", reason=reason, by=None)

@@ -67,7 +67,7 @@ def find(*, hit: Hit, entry: Entry) -> Claim | None:
             account__channel=hit.publication.channel,
             account__external_id=entry.worker,
         )
-        .select_related("account", "assignment__study", "assignment__version")
+        .select_related("account", "assignment__study__version", "assignment__version")
         .first()
     )
 

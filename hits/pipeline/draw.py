@@ -9,19 +9,20 @@ order of their keys, as every other change of their counts does.
 import hashlib
 import json
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from hits.models import Account, Assignment, Person, Study
+from hits.pipeline import limits, training
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
 from hits.pipeline.rules import rules_of
 from hits.pipeline.statements import row, rows
-from hits.protocol import Protocol, protocol
+from hits.protocol import protocol
 
 RING = 2**63
 AGREE_FIRST = "Read the information of this study and agree to it first."
@@ -75,7 +76,8 @@ class Drawn:
 
 
 _LOCK = """
-    SELECT a.cursors, a.excluded_reason, p.same_as_id
+    SELECT a.cursors, a.excluded_reason, a.started_at IS NOT NULL, a.qualified_at IS NOT NULL,
+           p.same_as_id
     FROM hits_participation a JOIN hits_person p ON p.id = a.person_id
     WHERE a.study_id = %(study)s AND a.person_id = %(person)s
     FOR NO KEY UPDATE OF p, a
@@ -83,9 +85,10 @@ _LOCK = """
 _PLACE = """
     WITH page AS (
         INSERT INTO hits_assignment (
-            key, study_id, version_id, account_id, person_id, state, seed, drawn_at, lease_until)
+            key, study_id, version_id, account_id, person_id, state, seed, drawn_at, lease_until,
+            is_training)
         VALUES (%(key)s, %(study)s, %(version)s, %(account)s, %(person)s, 'open', %(seed)s,
-                %(now)s, %(lease_until)s)
+                %(now)s, %(lease_until)s, %(is_training)s)
         RETURNING id),
     slots AS (
         INSERT INTO hits_slot (assignment_id, person_id, state, unit_id, position, shown)
@@ -104,6 +107,8 @@ _PLACE = """
 class _Participation:
     cursors: dict[str, int]
     excluded_reason: str
+    has_started: bool
+    has_qualified: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,33 +128,31 @@ def draw(*, study: Study, account: Account) -> Assignment:
     if standing.open_page_id is not None:
         return Assignment.objects.get(pk=standing.open_page_id)
     _may_work(study, participation, standing)
+    deal = _deal(study, account, participation)
     assert study.version is not None
-    hand = _Hand(study, account, participation)
-    drawn = _compose(hand, *rules_of(study))
-    if not drawn:
-        raise NothingLeft("There is nothing left for you in this study at the moment.")
     lease = timedelta(minutes=study.version.lease_minutes)
-    return _place(study, account, hand, drawn, lease_until=timezone.now() + lease)
+    return _place(study, account, deal, lease_until=timezone.now() + lease)
 
 
 @transaction.atomic
 def draw_for_ticket(
     *, study: Study, account: Account, lease_until: datetime, may_hold: bool
 ) -> Assignment:
-    """A new page for somebody who accepted a HIT, and whom it owes one: of units if it may hold
-    any, else of golds that this person has not seen, else without slots."""
+    """A new page for somebody who accepted a HIT, and whom it owes one: what they would be given
+    in the house if it may hold units, else golds that this person has not seen, else no slots."""
     participation = _lock_participation(study, account)
     standing = _standing(study, account)
     if not standing.has_agreed:
         raise NotAllowed(AGREE_FIRST)
-    hand = _Hand(study, account, participation)
-    kind, settings = rules_of(study)
-    drawn: list[Drawn] = []
-    if may_hold and _is_welcome(study, participation, standing):
-        drawn = _compose(hand, kind, settings)
-    judges = bool(drawn)
-    drawn = drawn or _only_golds(hand, kind, settings)
-    return _place(study, account, hand, drawn, lease_until=lease_until, judges=judges)
+    deal = None
+    if may_hold:
+        with suppress(Closed, NotAllowed, NothingLeft):
+            _may_work(study, participation, standing)
+            deal = _deal(study, account, participation)
+    if deal is None:
+        hand = _Hand(study, account, participation)
+        deal = _Deal(hand, _only_golds(hand, _size_of_a_page(study)), judges=False)
+    return _place(study, account, deal, lease_until=lease_until)
 
 
 def _lock_participation(study: Study, account: Account) -> _Participation:
@@ -159,10 +162,10 @@ def _lock_participation(study: Study, account: Account) -> _Participation:
         if Person.objects.filter(pk=account.person_id, same_as__isnull=False).exists():
             raise Closed(JOINED)
         raise NotAllowed(AGREE_FIRST)
-    cursors, excluded_reason, same_as = found
+    cursors, *standing, same_as = found
     if same_as is not None:
         raise Closed(JOINED)
-    return _Participation(json.loads(cursors), excluded_reason)
+    return _Participation(json.loads(cursors), *standing)
 
 
 def _standing(study: Study, account: Account) -> Standing:
@@ -189,21 +192,13 @@ def _may_work(study: Study, participation: _Participation, standing: Standing) -
         raise NotAllowed("You have worked in a study that rules this one out.")
 
 
-def _is_welcome(study: Study, participation: _Participation, standing: Standing) -> bool:
-    try:
-        _may_work(study, participation, standing)
-    except (Closed, NotAllowed):
-        return False
-    return True
-
-
 class _Hand:
     """Takes units out of a study's pools for one person, and moves the person's cursors."""
 
     def __init__(self, study: Study, account: Account, participation: _Participation) -> None:
         self.study = study
         self.person_id = account.person_id
-        self.cursors = participation.cursors
+        self.cursors = dict(participation.cursors)
         self.taken: set[int] = set()
 
     def hold(self, pool: str, count: int) -> list[Drawn]:
@@ -250,29 +245,72 @@ def ring_position(seed: int, name: str) -> int:
     return int.from_bytes(digest) >> 1
 
 
-def _compose(hand: _Hand, kind: Protocol[Any, Any], settings: Any) -> list[Drawn]:
-    """Units to judge, golds, and whatever fills the page up to its size."""
-    composition = kind.composition(settings)
-    (judged_pool, judged_count), *golds = composition.items()
+@dataclass(frozen=True, slots=True)
+class _Deal:
+    """What goes on a page. Only who judges units has started in the study, which rules out
+    others."""
+
+    hand: _Hand
+    drawn: list[Drawn]
+    judges: bool = True
+    is_training: bool = False
+
+
+def _deal(study: Study, account: Account, participation: _Participation) -> _Deal:
+    """A training page for whoever has to qualify, else units to judge."""
+    version = study.version
+    assert version is not None
+    hand = _Hand(study, account, participation)
+    if training.is_due(
+        version, has_qualified=participation.has_qualified, has_started=participation.has_started
+    ):
+        training.refuse_without_tries(version=version, person_id=hand.person_id)
+        drawn = _only_golds(hand, version.training_units)
+        if len(drawn) < version.training_units:
+            message = training.NO_GOLDS_LEFT.format(person=hand.person_id)
+            raise training.NotQualified(message)
+        return _Deal(hand, drawn, judges=False, is_training=True)
+    drawn = _compose(hand, limits.refuse_over(version=version, person_id=hand.person_id))
+    if not drawn:
+        raise NothingLeft("There is nothing left for you in this study at the moment.")
+    return _Deal(hand, drawn)
+
+
+def _compose(hand: _Hand, most: int) -> list[Drawn]:
+    """Units to judge, golds, and whatever fills the page up to its size, which is smaller for a
+    person who may have fewer units than a page has."""
+    kind, settings = rules_of(hand.study)
+    (judged_pool, judged_count), *golds = kind.composition(settings).items()
+    judged_count = min(judged_count, most)
+    size = judged_count + sum(count for _, count in golds)
     drawn = hand.hold(judged_pool, judged_count)
     if not drawn:
         return []
+    units = len(drawn)
     for pool, count in golds:
         if count:
             drawn += hand.golds(pool, count)
     gold_pools = [pool for pool, _ in golds]
     for pool in kind.fill(settings):
-        short = sum(composition.values()) - len(drawn)
-        if short > 0:
-            drawn += hand.golds(pool, short) if pool in gold_pools else hand.hold(pool, short)
+        short = size - len(drawn)
+        if short > 0 and pool in gold_pools:
+            drawn += hand.golds(pool, short)
+        elif short > 0 and units < most:
+            more = hand.hold(pool, min(short, most - units))
+            units += len(more)
+            drawn += more
     return drawn
 
 
-def _only_golds(hand: _Hand, kind: Protocol[Any, Any], settings: Any) -> list[Drawn]:
-    """As many golds as a page has questions, from each of their pools alike where they last."""
-    composition = kind.composition(settings)
-    size = sum(composition.values())
-    pools = list(composition)[1:]
+def _size_of_a_page(study: Study) -> int:
+    kind, settings = rules_of(study)
+    return sum(kind.composition(settings).values())
+
+
+def _only_golds(hand: _Hand, size: int) -> list[Drawn]:
+    """So many golds, from each of their pools alike where they last."""
+    kind, settings = rules_of(hand.study)
+    pools = list(kind.composition(settings))[1:]
     drawn: list[Drawn] = []
     for left, pool in zip(range(len(pools), 0, -1), pools, strict=True):
         drawn += hand.golds(pool, -(-(size - len(drawn)) // left))
@@ -282,18 +320,10 @@ def _only_golds(hand: _Hand, kind: Protocol[Any, Any], settings: Any) -> list[Dr
     return drawn
 
 
-def _place(
-    study: Study,
-    account: Account,
-    hand: _Hand,
-    drawn: list[Drawn],
-    *,
-    lease_until: datetime,
-    judges: bool = True,
-) -> Assignment:
-    """The page with its slots in an order by chance, and the person's cursors behind it. Only
-    who judges units has started in the study, which rules out others."""
+def _place(study: Study, account: Account, deal: _Deal, *, lease_until: datetime) -> Assignment:
+    """The page with its slots in an order by chance, and the person's cursors behind it."""
     assert study.version is not None
+    drawn = deal.drawn
     seed = secrets.randbits(62)
     random = Random(seed)
     random.shuffle(drawn)
@@ -308,6 +338,7 @@ def _place(
         seed=seed,
         drawn_at=now,
         lease_until=lease_until,
+        is_training=deal.is_training,
     )
     values = {
         "key": page.key,
@@ -317,9 +348,10 @@ def _place(
         "person": account.person_id,
         "seed": seed,
         "now": now,
-        "started_at": now if judges else None,
+        "started_at": now if deal.judges else None,
         "lease_until": page.lease_until,
-        "cursors": json.dumps(hand.cursors),
+        "is_training": deal.is_training,
+        "cursors": json.dumps(deal.hand.cursors),
         "units": [unit.unit_id for unit in drawn],
         "shown": [None if shown is None else json.dumps(shown) for shown in arranged],
     }

@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from hits.models import Assignment, Decision, Slot, Study
 from hits.pipeline.show import items_of
 from hits.pipeline.tally import problems_of
-from hits.protocol import protocol
+from hits.protocol import EXPLANATION, protocol
 from hits.records import ImageShown
 
 PAGES_FOR_THE_MEDIAN = 50
@@ -30,6 +30,7 @@ class Answered:
     seconds: float | None
     expected: str
     passed: bool | None
+    explanation: str = ""
 
     @property
     def headline(self) -> str:
@@ -95,6 +96,7 @@ def answers_of(assignment: Assignment) -> list[Answered]:
                 seconds=seconds,
                 expected=kind.describe(gold, wording) if gold is not None else "",
                 passed=kind.check(answer, gold) if gold and answer else None,
+                explanation=(gold or {}).get(EXPLANATION, ""),
             )
         )
     return found
@@ -109,7 +111,10 @@ def image_urls(assignment: Assignment) -> list[str]:
 
 def track_record(assignment: Assignment) -> TrackRecord:
     theirs = Assignment.objects.filter(
-        study=assignment.study_id, person=assignment.person_id, state="submitted"
+        study=assignment.study_id,
+        person=assignment.person_id,
+        state="submitted",
+        is_training=False,
     )
     sums = theirs.aggregate(
         pages=Count("pk"),

@@ -232,13 +232,13 @@ def ruled_out_by(study: Study) -> list[Study]:
 
 
 def grant(study: Study, channel: str) -> int:
-    """Whoever's page is confirmed gets the study's qualification; each worker once."""
+    """Whoever's page is confirmed gets the study's qualification, which rules out others; each
+    worker once, and not for training."""
     known = Qualification.objects.filter(channel=channel, study=study).exclude(type_id="").first()
     if known is None:
         return 0
-    confirmed = Claim.objects.filter(account=OuterRef("pk"), hit__publication__study=study).exclude(
-        theirs=""
-    )
+    claims = Claim.objects.filter(account=OuterRef("pk"), hit__publication__study=study)
+    confirmed = claims.exclude(theirs="").exclude(assignment__is_training=True)
     given = Intent.objects.filter(token__startswith=_token(known, ""))
     tokens = set(given.values_list("token", flat=True))
     workers = Account.objects.filter(Exists(confirmed), channel=channel)

@@ -32,6 +32,7 @@ from hits.pipeline.errors import Closed, Refused, Taken
 from hits.pipeline.publish import follow_study
 from hits.pipeline.rules import judged_pool, rules_of
 from hits.pipeline.sources import GivenSource
+from hits.pipeline.training import refuse_too_few_golds
 from hits.protocol import Protocol, Source, protocol
 from hits.records import Json, UnitDraft
 
@@ -43,7 +44,8 @@ INFORMATION = (
 
 VERSIONED = (
     "settings", "wording", "information", "judgments_wanted", "lease_minutes", "pay",
-    "expected_minutes",
+    "expected_minutes", "most_units_a_person", "most_units_a_day", "training_units",
+    "training_accuracy", "training_attempts",
 )  # fmt: skip
 MOST_PAY = 100
 TOO_MUCH_PAY = f"A page pays at most ${MOST_PAY}. Was it meant in cents?"
@@ -69,7 +71,9 @@ def create_study(
     expected_minutes: int = 0,
     seed: int = 0,
     split: str = "",
+    **rules: int,
 ) -> Study:
+    """A draft with its first version; `rules` are its limits and its training."""
     refuse_reserved(slug)
     try:
         study = Study.objects.create(
@@ -88,6 +92,7 @@ def create_study(
         lease_minutes=lease_minutes,
         pay=pay,
         expected_minutes=expected_minutes,
+        **rules,
     )
     return study
 
@@ -123,6 +128,8 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
         created_by=by,
         **values,
     )
+    if locked.state != Study.State.DRAFT:
+        refuse_too_few_golds(version)
     asks_the_same = before is not None and all(
         getattr(before, part) == values[part] for part in ("settings", "wording")
     )
@@ -145,6 +152,7 @@ def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int
     counts = _make_units(locked, tell)
     if not counts.get(judged_pool(locked)):
         raise Refused("What the study was given made no unit to judge: do the images have files?")
+    refuse_too_few_golds(locked.version)
     Study.objects.filter(pk=locked.pk).update(state=Study.State.OPEN, opened_at=timezone.now())
     _analyze_units()
     study.refresh_from_db()

@@ -140,7 +140,7 @@ def _pages_counted(study: Study) -> Pages:
                coalesce(sum(a.golds_failed), 0),
                max(a.drawn_at)
         FROM hits_assignment a
-        WHERE a.study_id = %(study)s
+        WHERE a.study_id = %(study)s AND NOT a.is_training
         """,
         {"study": study.pk},
     )
@@ -152,7 +152,8 @@ def pace_of(study: Study) -> Pace:
     median, pages = one_row(
         """
         WITH recent AS (
-            SELECT id FROM hits_assignment WHERE study_id = %(study)s AND state = 'submitted'
+            SELECT id FROM hits_assignment
+            WHERE study_id = %(study)s AND state = 'submitted' AND NOT is_training
             ORDER BY id DESC LIMIT %(limit)s),
         page AS (
             SELECT sum(j.seconds) AS seconds

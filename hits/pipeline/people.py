@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from itertools import groupby
+from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
 from django.db import IntegrityError, transaction
@@ -256,6 +257,22 @@ def _move_participation(participation: Participation, person_id: int) -> None:
     kept.update(
         pages_done=F("pages_done") + participation.pages_done,
         judgments_done=F("judgments_done") + participation.judgments_done,
+        units_done=F("units_done") + participation.units_done,
         started_at=Coalesce("started_at", Value(participation.started_at, DateTimeField())),
+        **_newer_day(kept.get(), participation),
+    )
+    kept.filter(qualified_at=None).update(
+        qualified_at=participation.qualified_at, let_in_by=participation.let_in_by_id
     )
     kept.filter(excluded_reason="").update(excluded_reason=participation.excluded_reason)
+
+
+def _newer_day(one: Participation, other: Participation) -> dict[str, Any]:
+    """What was done on the newer of two days, by both if it is the same."""
+    days = [each.day for each in (one, other) if each.day is not None]
+    newest = [each for each in (one, other) if days and each.day == max(days)]
+    return {
+        "day": max(days, default=None),
+        "judgments_that_day": sum(each.judgments_that_day for each in newest),
+        "units_that_day": sum(each.units_that_day for each in newest),
+    }

@@ -49,6 +49,11 @@ def free(assignment: Assignment) -> None:
     _move(assignment, ["held"], "freed", held=-1)
 
 
+def keep_as_surplus(assignment: Assignment) -> None:
+    """Judgments that came late, and from somebody who has all the units that one may have."""
+    _move(assignment, ["freed"], "surplus")
+
+
 def drop(assignment: Assignment, positions: list[int] | None = None) -> None:
     """Judgments count no more; their places go out again."""
     _move(assignment, ["counted"], "not_used", counted=-1, positions=positions)

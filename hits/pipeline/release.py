@@ -50,7 +50,7 @@ _JUDGMENTS = """
     FROM hits_judgment j
     JOIN hits_slot s ON s.id = j.slot_id
     JOIN unit ON unit.id = s.unit_id
-    JOIN hits_assignment a ON a.id = s.assignment_id
+    JOIN hits_assignment a ON a.id = s.assignment_id AND NOT a.is_training
     JOIN hits_studyversion v ON v.id = a.version_id
     ORDER BY s.id
 """
@@ -87,6 +87,10 @@ _MEANINGS = {
     "judgments": "judgments that are used",
     "distribution": "answer:how often, with ; between them",
 }
+_LIMITS_AND_TRAINING = (
+    "most_units_a_person", "most_units_a_day", "training_units", "training_accuracy",
+    "training_attempts",
+)  # fmt: skip
 
 
 def path_of(file: ReleaseFile) -> Path:
@@ -258,7 +262,8 @@ def _last_decision(studies: Sequence[Study]) -> int:
 
 def _study_entry(study: Study) -> dict[str, Any]:
     units = Unit.objects.filter(study=study)
-    pages = Assignment.objects.filter(study=study, state="submitted")
+    submitted = Assignment.objects.filter(study=study, state="submitted")
+    pages = submitted.filter(is_training=False)
     used = Q(slots__state="counted", slots__assignment__use="used")
     judged = units.filter(gold__isnull=True).annotate(used=Count("slots", filter=used))
     return {
@@ -269,7 +274,7 @@ def _study_entry(study: Study) -> dict[str, Any]:
         "seed": study.seed,
         "versions": list(
             study.versions.order_by("number").values(
-                "number", "settings", "wording", "judgments_wanted"
+                "number", "settings", "wording", "judgments_wanted", *_LIMITS_AND_TRAINING
             )
         ),
         "fed_by": sorted(study.fed_by.values_list("slug", flat=True)),
@@ -286,6 +291,14 @@ def _study_entry(study: Study) -> dict[str, Any]:
         "judgments": _judgments_by_outcome(study),
         "pages_not_used_by_reason": _reasons_not_used(study),
         **_imported(study),
+        "training": {
+            "pages": submitted.filter(is_training=True).count(),
+            "people_qualified": study.participations.filter(
+                qualified_at__isnull=False, let_in_by=None
+            ).count(),
+            "people_let_in": study.participations.filter(let_in_by__isnull=False).count(),
+            "judgments": "left out of every file",
+        },
     }
 
 
@@ -317,7 +330,10 @@ def _judgments_by_outcome(study: Study) -> dict[str, int]:
 
 def _reasons_not_used(study: Study) -> dict[str, int]:
     decisions = Decision.objects.filter(
-        assignment__study=study, assignment__use="not_used", kind="use"
+        assignment__study=study,
+        assignment__is_training=False,
+        assignment__use="not_used",
+        kind="use",
     )
     last = decisions.order_by("assignment", "-pk").distinct("assignment")
     reasons: Counter[str] = Counter(last.values_list("reason", flat=True))

@@ -78,6 +78,7 @@ def page_of(
         revision=assignment.draft_revision,
         saved_at=assignment.saved_at,
         is_open=assignment.state in {"open", "expired"},
+        is_training=assignment.is_training,
     )
 
 

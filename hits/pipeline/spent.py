@@ -122,7 +122,7 @@ def _paces(study: Study) -> dict[str, Pace]:
             LEFT JOIN hits_claim c ON c.assignment_id = a.id
             LEFT JOIN hits_hit h ON h.id = c.hit_id
             LEFT JOIN hits_publication p ON p.id = h.publication_id
-            WHERE a.study_id = %(study)s AND a.state = 'submitted'),
+            WHERE a.study_id = %(study)s AND a.state = 'submitted' AND NOT a.is_training),
         page AS (
             SELECT d.channel, min(d.pay) AS pay, sum(j.seconds) AS seconds
             FROM done d

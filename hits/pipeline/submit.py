@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from hits.models import Account, Assignment, Slot
-from hits.pipeline import places
+from hits.pipeline import limits, places, training
 from hits.pipeline.errors import Closed, Incomplete, Stale
 from hits.pipeline.statements import row, rows, run
 from hits.protocol import FieldErrors, protocol
@@ -45,7 +45,8 @@ _SAVE = """
 """
 # The person is locked first, as by whatever else changes pages of theirs and their counts.
 _LOCK = """
-    SELECT a.id, a.state, a.submitted_at, a.drawn_at, a.draft_revision, v.settings, s.protocol
+    SELECT a.id, a.state, a.submitted_at, a.drawn_at, a.draft_revision, a.is_training, v.settings,
+           s.protocol
     FROM hits_assignment a
     JOIN hits_person p ON p.id = a.person_id
     JOIN hits_studyversion v ON v.id = a.version_id
@@ -61,7 +62,7 @@ _CONSENT = """
     WHERE a.id = %(assignment)s
 """
 _SLOTS = """
-    SELECT s.id, s.position, s.shown, u.payload
+    SELECT s.id, s.position, s.shown, u.payload, u.gold IS NULL
     FROM hits_slot s JOIN hits_unit u ON u.id = s.unit_id
     WHERE s.assignment_id = %(assignment)s ORDER BY s.position
 """
@@ -78,10 +79,12 @@ _FINISH = """
         WHERE id = %(assignment)s
         RETURNING study_id, person_id)
     UPDATE hits_participation p
-    SET pages_done = pages_done + 1,
+    SET pages_done = pages_done + %(pages)s,
         judgments_done = judgments_done + %(judgments)s,
         judgments_that_day = %(judgments)s
             + CASE WHEN day = %(today)s THEN judgments_that_day ELSE 0 END,
+        units_done = units_done + %(units)s,
+        units_that_day = %(units)s + CASE WHEN day = %(today)s THEN units_that_day ELSE 0 END,
         day = %(today)s
     FROM page WHERE p.study_id = page.study_id AND p.person_id = page.person_id
 """
@@ -94,6 +97,7 @@ class _LockedPage:
     submitted_at: datetime | None
     drawn_at: datetime
     draft_revision: int
+    is_training: bool
     settings: str
     protocol: str
 
@@ -105,6 +109,7 @@ class Answered:
     answer: Json | None
     problem: str
     seconds: float | None
+    is_unit: bool
 
 
 def save_draft(*, assignment_key: UUID, account: Account, fields: Fields, revision: int) -> Saved:
@@ -165,10 +170,14 @@ def _submit(assignment_key: UUID, account: Account, fields: Fields, revision: in
         "now": now,
         "late": page.state == Assignment.State.EXPIRED,
         "device": _device(fields),
-        "judgments": sum(each.answer is not None for each in answered),
+        "pages": 0 if page.is_training else 1,
+        "judgments": 0 if page.is_training else sum(each.answer is not None for each in answered),
+        "units": sum(each.is_unit for each in answered),
         "today": timezone.localdate(now),
     }
     run(_FINISH, values)
+    if page.is_training:
+        training.settle(_with_rules(page.pk))
     return Receipt(str(assignment_key), now)
 
 
@@ -262,7 +271,7 @@ def _parse(page: _LockedPage, fields: Fields) -> list[Answered]:
     questions = by_question(fields)
     errors: dict[str, str] = {}
     answered = []
-    for slot_id, position, shown, payload in rows(_SLOTS, {"assignment": page.pk}):
+    for slot_id, position, shown, payload, is_unit in rows(_SLOTS, {"assignment": page.pk}):
         own = questions.get(position, {})
         problem = _text(own, "problem")[:LONGEST_PROBLEM]
         answer = None
@@ -274,7 +283,8 @@ def _parse(page: _LockedPage, fields: Fields) -> list[Answered]:
                 answer = kind.parse(own, json.loads(payload), arranged, settings)
             except FieldErrors as wrong:
                 errors |= {f"q{position}-{name}": text for name, text in wrong.errors.items()}
-        answered.append(Answered(slot_id, position, answer, problem, _seconds(own, longest)))
+        seconds = _seconds(own, longest)
+        answered.append(Answered(slot_id, position, answer, problem, seconds, is_unit))
     if errors:
         raise Incomplete(errors)
     return answered
@@ -315,9 +325,23 @@ def _settle_places(page: _LockedPage, answered: Sequence[Answered]) -> None:
     broken = [each.position for each in answered if each.answer is None]
     if page.state == Assignment.State.EXPIRED:
         Slot.objects.filter(assignment=assignment, position__in=broken).update(state="broken")
-        places.retake(assignment, ["freed"])
+        if _is_over_the_limit(page, answered):
+            places.keep_as_surplus(assignment)
+        else:
+            places.retake(assignment, ["freed"])
         return
     # All units are locked in their order by the first of the two.
     places.count(assignment)
     if broken:
         places.mark_broken(assignment, broken)
+
+
+def _is_over_the_limit(page: _LockedPage, answered: Sequence[Answered]) -> bool:
+    """Whoever let a page's time run out may have been given others in its place since."""
+    late = _with_rules(page.pk)
+    left = limits.units_left(version=late.version, person_id=late.person_id)
+    return sum(each.is_unit for each in answered) > left
+
+
+def _with_rules(assignment_id: int) -> Assignment:
+    return Assignment.objects.select_related("study", "version").get(pk=assignment_id)

@@ -182,6 +182,7 @@ _GOLDS = """
     SELECT u.pool, u.gold, j.answer, count(*)
     FROM hits_unit u
     JOIN hits_slot s ON s.unit_id = u.id
+    JOIN hits_assignment a ON a.id = s.assignment_id AND NOT a.is_training
     JOIN hits_judgment j ON j.slot_id = s.id
     WHERE u.study_id = %(study)s AND u.gold IS NOT NULL AND j.answer IS NOT NULL
     GROUP BY 1, 2, 3 ORDER BY 1

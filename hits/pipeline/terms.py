@@ -19,7 +19,7 @@ _MEDIAN = """
     WITH recent AS (
         SELECT id, account_id FROM hits_assignment
         WHERE version_id = (SELECT version_id FROM hits_study WHERE id = %(study)s)
-          AND state = 'submitted'
+          AND state = 'submitted' AND NOT is_training
         ORDER BY id DESC LIMIT %(pages)s),
     page AS (
         SELECT sum(j.seconds) AS seconds

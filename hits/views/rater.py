@@ -12,9 +12,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from hits.models import Account, Assignment, Consent, Participation, Role, Study, StudyVersion, User
-from hits.pipeline import people
+from hits.pipeline import limits, people, training
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
+from hits.pipeline.feedback import feedback_on
 from hits.pipeline.own_work import earned, own_pages, told, with_seconds
 from hits.pipeline.statements import Joined
 from hits.pipeline.terms import Terms, terms_of
@@ -42,6 +43,7 @@ class Work:
     has_agreed: bool
     has_withdrawn: bool = False
     late_page: Assignment | None = None
+    has_tries: bool = True
 
     @property
     def terms(self) -> Terms:
@@ -50,7 +52,27 @@ class Work:
 
     @property
     def can_go_on(self) -> bool:
-        return self.study.state == Study.State.OPEN
+        return self.study.state == Study.State.OPEN and not self.over
+
+    @property
+    def over(self) -> str:
+        """Why there is nothing for this person, now or at all, while the study is open."""
+        theirs, version = self.participation, self.study.version
+        if theirs is None or version is None:
+            return ""
+        if not self.has_tries:
+            return training.NO_MORE_TRIES.format(person=theirs.person_id)
+        return limits.why_over(version, theirs)
+
+    @property
+    def trains_first(self) -> bool:
+        theirs, version = self.participation, self.study.version
+        assert version is not None
+        return training.is_due(
+            version,
+            has_qualified=theirs is not None and theirs.qualified_at is not None,
+            has_started=theirs is not None and theirs.started_at is not None,
+        )
 
     @property
     def answered(self) -> int:
@@ -101,6 +123,7 @@ def _works(user: User) -> list[Work]:
     ever_agreed = {study_id for study_id, *_ in consents}
     theirs = {each.study_id: each for each in Participation.objects.filter(person_id=person_id)}
     open_pages, late_pages = _unfinished(account)
+    out_of_tries = training.out_of_tries(person_id)
     return [
         Work(
             study=study,
@@ -109,6 +132,7 @@ def _works(user: User) -> list[Work]:
             has_agreed=agreed.get(study.pk, 0) >= study.version.consent_number,
             has_withdrawn=study.pk in ever_agreed and study.pk not in agreed,
             late_page=late_pages.get(study.pk) if study.pk in agreed else None,
+            has_tries=study.pk not in out_of_tries,
         )
         for study in studies.exclude(state=Study.State.DRAFT)
         if study.version is not None
@@ -190,6 +214,8 @@ def _draw_and_show(
     account = people.account_of(user_of(request))
     try:
         assignment = draw(study=study, account=account)
+    except training.NotQualified as refusal:
+        messages.warning(request, refusal.message)
     except NotAllowed as refusal:
         if _must_agree_first(study, account.person_id):
             return redirect("consent", slug=study.slug)
@@ -213,7 +239,7 @@ def _must_agree_first(study: Study, person_id: int) -> bool:
 def page_done(request: HttpRequest, key: UUID) -> HttpResponse:
     user = user_of(request)
     assignment = get_object_or_404(
-        Assignment.objects.select_related("study__version"),
+        Assignment.objects.select_related("study__version", "version"),
         key=key,
         account__user=user,
         state=Assignment.State.SUBMITTED,
@@ -221,8 +247,13 @@ def page_done(request: HttpRequest, key: UUID) -> HttpResponse:
     participation = Participation.objects.get(
         study=assignment.study_id, person=assignment.person_id
     )
-    work = Work(assignment.study, participation, open_page=None, has_agreed=True)
-    return render(request, "work/done.html", {"assignment": assignment, "work": work})
+    feedback = feedback_on(assignment)
+    has_tries = feedback is None or feedback.has_qualified or feedback.may_try_again
+    work = Work(
+        assignment.study, participation, open_page=None, has_agreed=True, has_tries=has_tries
+    )
+    context = {"assignment": assignment, "work": work, "feedback": feedback}
+    return render(request, "work/done.html", context)
 
 
 @login_required

@@ -2,14 +2,14 @@
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from hits.models import Role, Study
-from hits.pipeline import arrange
+from hits.pipeline import arrange, training
 from hits.pipeline.chain import exclude, stop_excluding
 from hits.pipeline.errors import Refused
 from hits.views.access import login_required, study_of_researcher, user_of
@@ -17,6 +17,7 @@ from hits.views.research import study_context
 from hits.views.research_forms import InviteForm
 
 INVITATIONS_SHOWN = 50
+STANDINGS_SHOWN = 200
 
 
 @login_required
@@ -30,8 +31,12 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("study_people", slug=slug)
     members = study.memberships.select_related("user").order_by("role", "user__first_name", "pk")
     invitations = study.invitations.select_related("created_by").order_by("-pk")
+    standings = training.standings(study).order_by(F("qualified_at").desc(nulls_first=True), "-pk")
+    assert study.version is not None
     context = study_context(request, study, "people") | {
         "form": form,
+        "standings": standings[:STANDINGS_SHOWN] if study.version.training_units else [],
+        "most_shown": STANDINGS_SHOWN,
         "members": members,
         "apart": study.exclusions.select_related("other").order_by("other__name"),
         "others": _others(request, study),
@@ -95,4 +100,17 @@ def end_invitation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     study = study_of_researcher(request, slug)
     arrange.end_invitation(get_object_or_404(study.invitations, pk=pk))
     messages.success(request, "Nobody can join by that link any more.")
+    return redirect("study_people", slug=slug)
+
+
+@login_required
+@require_POST
+def let_in(request: HttpRequest, slug: str, person: int) -> HttpResponse:
+    study = study_of_researcher(request, slug)
+    try:
+        training.let_in(study=study, person_id=person, by=user_of(request))
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"Rater {person} can go on without more training.")
     return redirect("study_people", slug=slug)

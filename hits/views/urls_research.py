@@ -54,6 +54,7 @@ urlpatterns = [
     path(f"{STUDY}people/", study_people.people, name="study_people"),
     path(f"{STUDY}people/apart/", study_people.keep_apart, name="keep_apart"),
     path(f"{STUDY}people/<int:pk>/end/", study_people.end_membership, name="end_membership"),
+    path(f"{STUDY}training/<int:person>/let-in/", study_people.let_in, name="let_in"),
     path(f"{STUDY}invitations/<int:pk>/end/", study_people.end_invitation, name="end_invitation"),
     path(f"{STUDY}releases/", releases.releases, name="study_releases"),
     path("research/releases/<int:pk>/<str:name>", releases.download, name="release_file"),

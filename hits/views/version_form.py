@@ -17,7 +17,12 @@ from hits.protocol import protocol
 
 LONG = 60
 SPARE = 2
-PLAIN = ("pay", "expected_minutes", "lease_minutes", "judgments_wanted", "information")
+RULES = (
+    "most_units_a_person", "most_units_a_day", "training_units", "training_accuracy",
+    "training_attempts",
+)  # fmt: skip
+PLAIN = ("pay", "expected_minutes", "lease_minutes", "judgments_wanted", "information", *RULES)
+ZERO_IF_EMPTY = ("expected_minutes", "most_units_a_person", "most_units_a_day", "training_units")
 PARTS = ("settings", "wording")
 
 
@@ -69,13 +74,50 @@ class VersionForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 8}),
         help_text="What people agree to. When it changes, everybody is asked again.",
     )
+    most_units_a_person = forms.IntegerField(
+        label="Most units for one person",
+        min_value=0,
+        max_value=10**6,
+        required=False,
+        help_text="In the whole study, golds not counted. The last page is shorter where it must "
+        "be. Empty: no limit.",
+    )
+    most_units_a_day = forms.IntegerField(
+        label="Most units for one person in a day",
+        min_value=0,
+        max_value=10**6,
+        required=False,
+        help_text="From midnight to midnight UTC, golds not counted. Empty: no limit.",
+    )
+    training_units = forms.IntegerField(
+        label="Questions on a training page",
+        min_value=0,
+        max_value=100,
+        required=False,
+        help_text="Golds that everybody answers before their first page. They then see what is "
+        "right, and are never asked these golds again. Empty: no training.",
+    )
+    training_accuracy = forms.IntegerField(
+        label="Right answers to qualify, in percent",
+        min_value=1,
+        max_value=100,
+        help_text="Of a training page. Who qualified stays qualified when this changes.",
+    )
+    training_attempts = forms.IntegerField(
+        label="Tries",
+        min_value=1,
+        max_value=20,
+        help_text="Training pages, each with other golds, as far as there are some. You can let "
+        "somebody in by hand on the tab People.",
+    )
 
     def __init__(self, *args: Any, study: Study, version: StudyVersion, **values: Any) -> None:
         self.models = models_of(study)
         super().__init__(*args, **values)
         for name in PLAIN:
             self.fields[name].initial = getattr(version, name)
-        self.fields["expected_minutes"].initial = version.expected_minutes or None
+        for name in ZERO_IF_EMPTY:
+            self.fields[name].initial = getattr(version, name) or None
         if study.state != Study.State.DRAFT:
             self.fields["judgments_wanted"].disabled = True
             self.fields["judgments_wanted"].help_text = "Set when the units were made."
@@ -102,14 +144,15 @@ class VersionForm(forms.Form):
                     self._add(part, error["loc"], error["msg"])
         return cleaned
 
-    def clean_expected_minutes(self) -> int:
-        return self.cleaned_data["expected_minutes"] or 0
-
     def changes(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in (*PLAIN, *PARTS)}
+        changes = {name: self.cleaned_data[name] for name in (*PLAIN, *PARTS)}
+        return changes | {name: changes[name] or 0 for name in ZERO_IF_EMPTY}
 
     def version_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.fields if "." not in name]
+        return [self[name] for name in self.fields if "." not in name and name not in RULES]
+
+    def rules_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in RULES]
 
     def settings_fields(self) -> list[forms.BoundField]:
         return self._single("settings")

@@ -26,6 +26,7 @@ from hits.models import Claim, Hit, Publication
 from hits.pipeline import claim as claims
 from hits.pipeline import people
 from hits.pipeline.errors import Closed, Incomplete, NotAllowed, Refused, Stale
+from hits.pipeline.feedback import feedback_on
 from hits.pipeline.passes import read_pass, write_pass
 from hits.pipeline.publish import hit_of
 from hits.pipeline.show import page_of
@@ -306,6 +307,7 @@ def _hand_over(visit: Visit, entry: Entry, found: Claim) -> HttpResponse:
         "claim": found,
         "receipt": receipt,
         "is_late": claims.came_too_late(found),
+        "feedback": feedback_on(found.assignment) if found.assignment else None,
         "token": visit.pass_for(entry),
         "note_url": visit.url("hit_handed_over"),
     }

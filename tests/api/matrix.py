@@ -60,6 +60,8 @@ api/studies/<slug:slug>/exclusions/<slug:other>/       DELETE 401  404  404  404
 api/studies/<slug:slug>/members/                       GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/members/                       POST   401  404  404  404  404  201  201
 api/studies/<slug:slug>/members/<int:pk>/              DELETE 401  404  404  404  404  204  204
+api/studies/<slug:slug>/training/                      GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/training/<int:person>/let-in/  POST   401  404  404  404  404  200  200
 api/studies/<slug:slug>/invitations/                   GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/invitations/                   POST   401  404  404  404  404  201  201
 api/studies/<slug:slug>/invitations/<int:pk>/          DELETE 401  404  404  404  404  204  204
@@ -97,6 +99,7 @@ api/assignments/                                       GET    401  200  200  200
 api/assignments/<uuid:key>/                            GET    401  404  200  404  404  404  404
 api/assignments/<uuid:key>/draft/                      PUT    401  404  200  404  404  404  404
 api/assignments/<uuid:key>/submit/                     POST   401  404  200  404  404  404  404
+api/assignments/<uuid:key>/feedback/                   GET    401  404  200  404  404  404  404
 api/assignments/<uuid:key>/return/                     POST   401  404  204  404  404  404  404
 
 api/studies/<slug:slug>/review/                        GET    401  404  404  200  404  200  200
@@ -205,6 +208,7 @@ research/studies/<slug:slug>/claims/<int:pk>/<slug:name>/ POST   log  404  404  
 research/studies/<slug:slug>/people/                   GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/people/                   POST   log  404  404  404  404  200  200
 research/studies/<slug:slug>/people/<int:pk>/end/      POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/training/<int:person>/let-in/ POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/invitations/<int:pk>/end/ POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/releases/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/releases/                 POST   log  404  404  404  404  200  200

@@ -63,6 +63,7 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
         "unknown": "nothing/here",
         "pk": _number(world, path),
         "call": world.refused_call.pk,
+        "person": world.failed_page.person_id,
         "token": world.invitation.token,
         "uidb64": "MQ",
         "content_type_id": 0,
@@ -79,6 +80,8 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
 def _page(world: World, path: str) -> Assignment:
     if "review" in path:
         return world.failed_page
+    if path.endswith("/feedback/"):
+        return world.training_page
     return world.own_page if path.endswith("/done/") else world.open_page
 
 

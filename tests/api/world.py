@@ -43,6 +43,7 @@ from hits.pipeline.load import LoadReport
 from hits.pipeline.open import create_study
 from hits.pipeline.release import path_of
 from hits.pipeline.submit import save_draft, submit
+from hits.pipeline.training import let_in
 from tests import framed, making
 
 PEOPLE = ["anonymous", "stranger", "rater", "reviewer", "other", "researcher", "admin"]
@@ -66,6 +67,7 @@ class World:
     open_page: Assignment
     failed_page: Assignment
     own_page: Assignment
+    training_page: Assignment
     release: Release
     job: Job
     invitation: Invitation
@@ -119,7 +121,7 @@ def make() -> World:
     end_of_transaction()
     corpus = making.corpus(images=12)
     proposals = making.proposals(corpus, name=MACHINE)
-    study = making.study(corpus, settings=SMALL, judgments_wanted=2)
+    study = making.study(corpus, settings=SMALL, judgments_wanted=2, training_units=2)
     _plant_ids(corpus, study)
     draft = create_study(
         slug="a-draft", name="A draft", corpus=corpus, protocol_slug="matching", by=corpus.owner
@@ -129,6 +131,7 @@ def make() -> World:
     rater = people["rater"]
     assert rater is not None
     failed_page = _failed_page(study)
+    training_page = _submitted_by(study, rater)
     own_page = _submitted_by(study, rater)
     check_submitted()
     open_page = draw(study=study, account=rater.account)
@@ -144,6 +147,7 @@ def make() -> World:
         open_page=open_page,
         failed_page=failed_page,
         own_page=own_page,
+        training_page=training_page,
         release=release,
         job=_finished_import(corpus),
         invitation=Invitation.objects.create(study=study, created_by=corpus.owner, places=100),
@@ -214,6 +218,7 @@ def _failed_page(study: Study) -> Assignment:
     account = making.rater(study)
     assert account.user is not None
     User.objects.filter(pk=account.user.pk).update(first_name=NAME)
+    let_in(study=study, person_id=account.person_id, by=study.corpus.owner)
     page = draw(study=study, account=account)
     fields = {
         f"q{position}-{name}": [value]

@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 from django.template.loader import get_template
 from django.test import Client
+from django.utils.html import escape
 
 from hits.models import Account, Assignment, Corpus, Judgment, Slot, Study
 from hits.pipeline.aggregate import StudySource
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
-from hits.pipeline.open import create_study, open_study
+from hits.pipeline.open import change_version, create_study, open_study
 from hits.pipeline.release import path_of, release
 from hits.pipeline.show import items_of, page_of
 from hits.pipeline.submit import by_question
-from hits.protocol import FieldErrors, Protocol, registry
+from hits.protocol import EXPLANATION, FieldErrors, Protocol, registry
 from tests import making
 from tests.concurrency.reconciling import assert_places_reconcile
 from tests.forms import WAYS_TO_ANSWER, Form
@@ -50,13 +51,17 @@ class Case:
         self.kind: Protocol[Any, Any] = registry()[slug]
         self.corpus = making.corpus(images=20)
         self.study: Study = (case_of(slug) or study_of_proposals(slug))(self.corpus)
-        self.account: Account = making.rater(self.study)
-        self.page: Assignment = draw(study=self.study, account=self.account)
+        self.go_on_as(making.rater(self.study))
         self.settings = self.kind.settings_model.model_validate(self.page.version.settings)
         self.wording = self.kind.wording_model.model_validate(self.page.version.wording)
+
+    def go_on_as(self, account: Account) -> None:
+        """With the page that this rater gets."""
+        self.account = account
+        self.page: Assignment = draw(study=self.study, account=account)
         self.client = Client()
-        assert self.account.user is not None
-        self.client.force_login(self.account.user)
+        assert account.user is not None
+        self.client.force_login(account.user)
 
     def html(self) -> str:
         answer = self.client.get(f"/work/{self.page.key}/")
@@ -140,6 +145,29 @@ def test_a_gold_can_be_passed_and_can_be_failed_and_is_described(case: Case) -> 
         outcomes = {case.kind.check(answer, gold) for _, answer in case.ways(form, slot)}
         assert outcomes == {True, False}
         assert case.kind.describe(gold, case.wording)
+
+
+def test_a_gold_that_says_why_is_checked_and_described_as_one_that_does_not(case: Case) -> None:
+    form = Form(case.html())
+    for slot, gold in case.golds():
+        explained = {**gold, EXPLANATION: "A reason."}
+        assert case.kind.describe(explained, case.wording) == case.kind.describe(gold, case.wording)
+        for _, answer in case.ways(form, slot):
+            assert case.kind.check(answer, explained) == case.kind.check(answer, gold)
+
+
+def test_its_golds_are_trained_on_before_the_first_page(case: Case) -> None:
+    if not case.golds():
+        pytest.skip("The study of this protocol has no golds.")
+    change_version(study=case.study, by=case.corpus.owner, training_units=1, training_accuracy=100)
+    case.go_on_as(making.rater(case.study))
+    assert case.page.is_training
+    case.submit_well()
+    told = case.client.get(f"/work/{case.page.key}/done/").text
+    ((_, gold),) = case.golds()
+    assert "You qualified." in told
+    assert escape(case.kind.describe(gold, case.wording)) in told
+    assert not draw(study=case.study, account=case.account).is_training
 
 
 def test_what_a_page_says_of_a_unit_has_neither_gold_nor_ids(case: Case) -> None:
