@@ -67,6 +67,11 @@ def blobs(numbers: Iterable[int]) -> list[Blob]:
     return made
 
 
+def blob(number: int) -> Blob:
+    (made,) = blobs([number])
+    return made
+
+
 def _stored(data: bytes) -> Blob:
     sha256 = hashlib.sha256(data).hexdigest()
     path = Path(settings.DATA_DIR) / "blobs" / sha256[:2] / sha256[2:]

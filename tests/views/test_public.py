@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_an_image_is_served_by_its_hash_and_may_be_kept_for_ever(client: Client) -> None:
-    (blob,) = making.blobs([1])
+    blob = making.blob(1)
     response = client.get(f"/images/{blob.sha256}")
     assert response.status_code == 200
     assert response["Content-Type"] == "image/png"
@@ -21,7 +21,7 @@ def test_an_image_is_served_by_its_hash_and_may_be_kept_for_ever(client: Client)
 
 
 def test_an_image_that_the_browser_has_is_not_sent_again(client: Client) -> None:
-    (blob,) = making.blobs([1])
+    blob = making.blob(1)
     response = client.get(f"/images/{blob.sha256}", headers={"If-None-Match": f'"{blob.sha256}"'})
     assert response.status_code == 304
 
