@@ -15,6 +15,7 @@ from django.utils.crypto import get_random_string
 
 from hits.demo import corpus as scenes
 from hits.management.crowd import CAREFUL, CARELESS, QUICK, Manner, fill_in
+from hits.management.trials import open_trials
 from hits.models import Account, Assignment, Corpus, Decision, Membership, Role, Study, User
 from hits.pipeline import jobs
 from hits.pipeline.check import check_submitted
@@ -77,6 +78,8 @@ class Command(BaseCommand):
         )
         # With so few captions the machines find almost all originals; two of five stay golds.
         self.open(photographs, "photographs", "Photographs", "i2t", users, judged_depth=3)
+        self.say("opening a small study of every other kind of question")
+        open_trials([scenes_corpus, photographs], users, _scratch())
         self.say("people answer")
         _answer(first, CROWD)
         _answer(second, CROWD[:2])

@@ -1,0 +1,62 @@
+"""The demo's small study of every protocol, set up as a researcher would."""
+
+import json
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from django.db import transaction
+
+from hits.demo.trials import TRIALS, Picture, Trial
+from hits.models import Corpus, Image, Membership, Role, Study, User
+from hits.pipeline.open import create_study, open_study
+from hits.pipeline.rows import import_rows
+
+PICTURES = 30
+
+
+def open_trials(corpora: Iterable[Corpus], users: dict[str, User], scratch: Path) -> None:
+    """Those that are there already stay as they are."""
+    by_slug = {corpus.slug: corpus for corpus in corpora}
+    for trial in TRIALS:
+        if not Study.objects.filter(slug=trial.slug).exists():
+            _open(trial, by_slug[trial.corpus], users, scratch)
+
+
+@transaction.atomic
+def _open(trial: Trial, corpus: Corpus, users: dict[str, User], scratch: Path) -> None:
+    study = create_study(
+        slug=trial.slug,
+        name=trial.name,
+        corpus=corpus,
+        split="test",
+        protocol_slug=trial.protocol,
+        by=users[Role.RESEARCHER],
+        settings=dict(trial.settings),
+        judgments_wanted=trial.judgments,
+    )
+    if trial.direction:
+        study.proposals.set(corpus.proposals.filter(direction=trial.direction))
+    if trial.rows is not None:
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", dir=scratch) as file:
+            file.writelines(json.dumps(row) + "\n" for row in trial.rows(_pictures(corpus)))
+            file.flush()
+            import_rows(study=study, source=file.name)
+    for role in (Role.RATER, Role.REVIEWER):
+        Membership.objects.create(study=study, user=users[role], role=role)
+    open_study(study=study)
+
+
+def _pictures(corpus: Corpus) -> list[Picture]:
+    images = Image.objects.filter(corpus=corpus, split="test", blob__isnull=False).order_by("pk")
+    return [
+        Picture(
+            image.external_id,
+            {caption.external_id: caption.text for caption in image.captions.all()},
+            [
+                (region.category, (region.x, region.y, region.width, region.height))
+                for region in image.regions.all()
+            ],
+        )
+        for image in images.prefetch_related("captions", "regions")[:PICTURES]
+    ]
