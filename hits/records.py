@@ -37,6 +37,7 @@ class Region(NamedTuple):
     width: float
     height: float
     area: float
+    external_id: str = ""
 
 
 class CorpusImage(NamedTuple):
