@@ -35,18 +35,22 @@ from hits.records import (
     UnitSource,
 )
 from hits.sampling.rankings import FEWEST, MOST, SYSTEMS, comparisons
+from hits.sides import (
+    SIDES,
+    TIE,
+    UNDECIDED,
+    SystemName,
+    arranged,
+    as_shown,
+    chosen,
+    most_chosen,
+    said_of,
+)
 
-SIDES = ("left", "right")
-TIE = "tie"
-UNDECIDED = "undecided"
 # One caption in five at most serves as a gold.
 CAPTIONS_A_GOLD = 5
 BEST, WORST = "A", "E"
 
-# Names stand in tables and in the keys of units.
-SystemName = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.:()+-]*$", max_length=40)
-]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=5000)]
 
 
@@ -182,8 +186,8 @@ class Row(Frozen):
         wanted = list if self.image is None else str
         if not all(isinstance(output, wanted) for output in self.outputs.values()):
             raise ValueError("Outputs are lists of images for a caption, texts for an image.")
-        if TIE in self.outputs:
-            raise ValueError("No system can be called “tie”.")
+        if {TIE, UNDECIDED} & set(self.outputs):
+            raise ValueError("No system can be called “tie” or “undecided”.")
         if self.gold is not None and self.gold not in self.outputs:
             raise ValueError("The gold is one of the systems.")
         return self
@@ -234,16 +238,14 @@ class Preference(PagedProtocol[Settings, Wording]):
         return images, [payload["caption"]]
 
     def arrange(self, payload: Json, turn: int, random: Random) -> Json:
-        names = [output["system"] for output in payload["outputs"]]
-        left, right = names if turn % 2 == 0 else reversed(names)
-        return {"left": left, "right": right}
+        return arranged(payload["outputs"], turn)
 
     def show(self, payload: Json, shown: Json | None, items: Items) -> Json:
         sides = [
             {"side": side, "text": output["text"]}
             if "text" in output
             else {"side": side, "images": [items.images[image] for image in output["images"]]}
-            for side, output in zip(SIDES, _as_shown(payload, shown), strict=True)
+            for side, output in zip(SIDES, as_shown(payload["outputs"], shown), strict=True)
         ]
         if "image" in payload:
             return {"image": items.images[payload["image"]], "sides": sides}
@@ -259,12 +261,10 @@ class Preference(PagedProtocol[Settings, Wording]):
         }
 
     def parse(self, fields: Fields, payload: Json, shown: Json | None, settings: Settings) -> Json:
-        choice = (fields.get("choice") or [""])[0]
-        if choice == TIE and settings.ties:
-            return {"chosen": TIE}
-        if choice not in SIDES:
-            raise FieldErrors({"choice": "Choose one of the two."})
-        return {"chosen": _as_shown(payload, shown)[SIDES.index(choice)]["system"]}
+        system = chosen(fields, payload["outputs"], shown, ties=settings.ties)
+        if system is None:
+            raise FieldErrors({"choice": "Choose one of the answers."})
+        return {"chosen": system}
 
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["chosen"] == gold["chosen"])
@@ -273,12 +273,7 @@ class Preference(PagedProtocol[Settings, Wording]):
         return wording.choices[TIE] if answer["chosen"] == TIE else f"System {answer['chosen']}"
 
     def aggregate(self, answers: Sequence[Json]) -> Aggregate:
-        """The system that most people chose, if one is ahead of all others."""
-        counts = Counter(answer["chosen"] for answer in answers)
-        (label, most), *others = counts.most_common()
-        if others and others[0][1] == most:
-            label = UNDECIDED
-        return Aggregate(label, False, dict(sorted(counts.items())))
+        return most_chosen(answers)
 
     def export(self, source: ReleaseSource, settings: Settings) -> Mapping[str, Iterable[str]]:
         """Every answer with its two systems as they were shown, and who won how often."""
@@ -299,9 +294,8 @@ def _compared(units: Iterable[JudgedUnit]) -> Iterator[Sequence[str]]:
         caption = unit.captions[0].id if unit.captions else ""
         image = "" if unit.captions else unit.images[0].id
         systems = [output["system"] for output in unit.payload["outputs"]]
-        for answer, shown in zip(unit.answers, unit.shown, strict=True):
-            sides = shown or {}
-            yield caption, image, *systems, sides["left"], sides["right"], answer["chosen"]
+        for said in said_of(unit):
+            yield caption, image, *systems, *said
 
 
 def _win_matrix(source: ReleaseSource) -> Iterator[str]:
@@ -309,19 +303,14 @@ def _win_matrix(source: ReleaseSource) -> Iterator[str]:
     compared with itself, how often that was."""
     wins: Counter[tuple[str, str]] = Counter()
     names: set[str] = set()
-    for *_, left, right, chosen in _compared(source.units()):
-        names |= {left, right}
-        if chosen != TIE:
-            wins[chosen, right if chosen == left else left] += 1
+    for unit in source.units():
+        for left, right, preferred in said_of(unit):
+            names |= {left, right}
+            if preferred != TIE:
+                wins[preferred, right if preferred == left else left] += 1
     systems = sorted(names)
     rows = ([one, *(wins[one, two] for two in systems)] for one in systems)
     yield from as_csv(["preferred", *systems], rows)
-
-
-def _as_shown(payload: Json, shown: Json | None) -> tuple[Json, Json]:
-    one, two = payload["outputs"]
-    is_turned = shown is not None and shown["left"] != one["system"]
-    return (two, one) if is_turned else (one, two)
 
 
 def _of_row(row: Json, settings: Settings) -> Iterator[UnitDraft]:
