@@ -31,6 +31,7 @@ from hits.records import (
     JudgedUnit,
     Option,
     ReleaseSource,
+    Tallied,
     UnitDraft,
     UnitSource,
 )
@@ -274,6 +275,9 @@ class Preference(PagedProtocol[Settings, Wording]):
 
     def aggregate(self, answers: Sequence[Json]) -> Aggregate:
         return most_chosen(answers)
+
+    def tallies(self, settings: Settings, wording: Wording) -> Sequence[Tallied]:
+        return [Tallied("chosen", wording.question)]
 
     def export(self, source: ReleaseSource, settings: Settings) -> Mapping[str, Iterable[str]]:
         """Every answer with its two systems as they were shown, and who won how often."""
