@@ -16,14 +16,24 @@ export function enlarge(question, image) {
   const whole = wholeOf(question);
   if (!whole.includes(image)) return;
   enlarged = image;
-  const copy = image.cloneNode();
-  copy.loading = "eager";
-  copy.removeAttribute("id");
-  large.querySelector("img")?.remove();
-  large.append(copy);
+  large.querySelector("img, .marked")?.remove();
+  large.append(copyOf(image));
   another.hidden = whole.length < 2;
   if (!large.open) large.showModal();
   large.scrollTo((large.scrollWidth - large.clientWidth) / 2, (large.scrollHeight - large.clientHeight) / 2);
+}
+
+// With what is drawn on it.
+function copyOf(image) {
+  const copy = image.cloneNode();
+  copy.loading = "eager";
+  copy.removeAttribute("id");
+  const marks = stageOf(image).querySelector(".marks");
+  if (!marks) return copy;
+  const both = document.createElement("div");
+  both.className = "marked";
+  both.append(copy, marks.cloneNode(true));
+  return both;
 }
 
 // The image that has the focus, else the first; then the others, one after the other; then none.
@@ -58,7 +68,9 @@ function watch(image, onReport) {
 const stageOf = (image) => image.closest(".stage");
 
 function wholeOf({ images }) {
-  return images.filter((image) => !stageOf(image).classList.contains("is-broken"));
+  return images.filter(
+    (image) => image.offsetParent !== null && !stageOf(image).classList.contains("is-broken"),
+  );
 }
 
 function showWhole(stage) {
