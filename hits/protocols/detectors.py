@@ -160,7 +160,7 @@ class Detectors(PagedProtocol[Settings, Wording]):
         "Two automatically annotated copies of an image: which labels more of what matters?"
     )
     template = "protocols/detectors.html"
-    styles = ("css/boxes.css",)
+    styles = ("css/sides.css", "css/boxes.css")
     settings_model = Settings
     wording_model = Wording
     sources = frozenset({Source.ROWS})

@@ -203,7 +203,7 @@ class Preference(PagedProtocol[Settings, Wording]):
         "Caption’s metric study, or texts under an image."
     )
     template = "protocols/preference.html"
-    styles = ("css/preference.css",)
+    styles = ("css/sides.css",)
     settings_model = Settings
     wording_model = Wording
     sources = frozenset({Source.STUDIES, Source.ROWS})
