@@ -87,7 +87,7 @@ class Settings(PageSettings):
 
 class RelevanceSettings(Settings):
     fewest_words: int = Field(
-        3, ge=1, le=50, title="Words that a caption has at least", description="Counted by spaces."
+        2, ge=1, le=50, title="Words that a caption has at least", description="Counted by spaces."
     )
 
 
