@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-# Of the image's longer side, so that a plate is legible however small the image is shown.
-PLATE = 0.06
+# The height of a plate, as a part of the image's longer and of its shorter side: legible also
+# where the image is shown small.
+OF_LONGER, OF_SHORTER = 0.06, 0.08
 LETTER = 0.75
-CHARACTER = 0.6
+CHARACTER = 0.56
 LONGEST_LABEL = 24
 # A box with less room than this many plates has its plate outside.
 ROOMY = 2.5
@@ -86,7 +87,7 @@ def marked(
     """The boxes of an image with their plates: in the image, touching their box where they can,
     and none over another. The smallest box, which has fewest places, is served first."""
     drawn = [clipped(box, width, height) for box in boxes]
-    high = round(PLATE * max(width, height), 1)
+    high = round(max(OF_LONGER * max(width, height), OF_SHORTER * min(width, height)), 1)
     plates: dict[int, Box] = {}
     for place in sorted(range(len(drawn)), key=lambda each: (drawn[each].area, each)):
         plates[place] = _plate(

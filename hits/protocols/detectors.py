@@ -167,18 +167,23 @@ class Detectors(PagedProtocol[Settings, Wording]):
     row_model = Row
     specimens = (
         {
-            "image": 1,
+            "image": 2,
             "outputs": [
                 {
                     "system": "one",
                     "objects": [
-                        {"label": "something", "box": [20, 20, 200, 160], "score": 0.9},
-                        {"label": "another thing", "box": [240, 60, 120, 200], "score": 0.8},
+                        {"label": "person", "box": [0, 64, 345, 448], "score": 0.9},
+                        {"label": "camera", "box": [255, 138, 82, 50], "score": 0.8},
+                        {"label": "tripod", "box": [230, 180, 175, 332], "score": 0.6},
                     ],
                 },
                 {
                     "system": "two",
-                    "objects": [{"label": "nothing", "box": [60, 40, 150, 120], "score": 0.7}],
+                    "objects": [
+                        {"label": "person", "box": [0, 64, 345, 448], "score": 0.9},
+                        {"label": "cell phone", "box": [255, 138, 82, 50], "score": 0.5},
+                        {"label": "boat", "box": [412, 196, 100, 36], "score": 0.4},
+                    ],
                 },
             ],
         },

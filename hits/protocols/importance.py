@@ -243,13 +243,24 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
         {
             "image": 1,
             "objects": [
-                {"id": "1", "label": "one", "box": [20, 20, 200, 160]},
-                {"id": "2", "label": "two", "box": [240, 60, 120, 200]},
-                {"id": "3", "label": "three", "box": [60, 200, 60, 60]},
-                {"id": "4", "label": "four", "box": [150, 210, 50, 80]},
-                {"id": "5", "label": "five", "box": [260, 20, 80, 30]},
+                {"id": "1", "label": "person", "box": [20, 12, 345, 500]},
+                {"id": "2", "label": "flag", "box": [0, 0, 115, 512]},
+                {"id": "3", "label": "space shuttle", "box": [352, 0, 118, 290]},
+                {"id": "4", "label": "helmet", "box": [278, 342, 234, 170]},
+                {"id": "5", "label": "badge", "box": [133, 344, 76, 80]},
             ],
-            "overlap": 0.0,
+            "overlap": 1.0,
+        },
+        {
+            "image": 2,
+            "objects": [
+                {"id": "6", "label": "person", "box": [0, 64, 345, 448]},
+                {"id": "7", "label": "camera", "box": [255, 138, 82, 50]},
+                {"id": "8", "label": "tripod", "box": [230, 180, 175, 332]},
+                {"id": "9", "label": "tower", "box": [412, 118, 22, 72]},
+                {"id": "10", "label": "dome", "box": [412, 196, 100, 36]},
+            ],
+            "overlap": 1.0,
         },
     )
 

@@ -105,7 +105,7 @@ class Settings(PageSettings):
 
 class Example(Frozen):
     caption: str = Field(title="What is shown", examples=["“A cup of coffee.” First: …"])
-    answer: str = Field(title="Right answer", examples=["The first is more correct"])
+    answer: str = Field(title="Right answer", examples=["The first"])
     explanation: str = Field(title="Why", examples=["Nearly all its images show a cup of coffee."])
     image_url: str = Field(
         "",
@@ -119,13 +119,13 @@ EXAMPLES = [
     Example(
         caption="“A cup of coffee on a saucer.” First: a teapot, then five cups of coffee. "
         "Second: six images of bicycles.",
-        answer="The first is more correct",
+        answer="The first",
         explanation="Only its first image is wrong; of the second, nothing fits.",
     ),
     Example(
         caption="“Two dogs on a beach.” First: a lake, a tent, a boat, then two dogs on a beach. "
         "Second: two dogs on a beach, then three images of cats.",
-        answer="The second is more correct",
+        answer="The second",
         explanation="Both have one image that fits, and here it stands at the top.",
     ),
 ]
@@ -147,8 +147,8 @@ class Wording(Frozen):
     )
     choices: dict[str, str] = Field(
         {
-            "left": "The first is more correct",
-            "right": "The second is more correct",
+            "left": "The first",
+            "right": "The second",
             "tie": "Both are as good as each other",
         },
         title="Answer",
@@ -220,8 +220,8 @@ class Preference(PagedProtocol[Settings, Wording]):
         {
             "image": 2,
             "outputs": [
-                {"system": "one", "text": "Somebody holds something in a hand."},
-                {"system": "two", "text": "A picture with several things in it."},
+                {"system": "one", "text": "A man looks through a camera on a tripod."},
+                {"system": "two", "text": "A woman walks a dog in the park."},
             ],
         },
     )

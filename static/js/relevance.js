@@ -21,7 +21,13 @@ function hold(question) {
   text.readOnly = written.checked;
 }
 
-form.addEventListener("input", holdAll);
+form.addEventListener("input", (event) => {
+  holdAll();
+  if (!event.target.matches(".opens-ratings:checked")) return;
+  const question = event.target.closest(".question");
+  question.focus({ preventScroll: true });
+  question.querySelector(".ratings").scrollIntoView({ block: "nearest" });
+});
 
 // Undo changes fields without a word.
 addEventListener("keyup", holdAll);
@@ -32,9 +38,6 @@ form.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   if (!event.target.matches(".own-caption textarea")) return;
   event.preventDefault();
-  const question = event.target.closest(".question");
-  const written = question.querySelector(".opens-ratings");
-  if (written.disabled) return;
+  const written = event.target.closest(".question").querySelector(".opens-ratings");
   if (!written.checked) written.click();
-  question.focus({ preventScroll: true });
 });

@@ -23,17 +23,13 @@ export function enlarge(question, image) {
   large.scrollTo((large.scrollWidth - large.clientWidth) / 2, (large.scrollHeight - large.clientHeight) / 2);
 }
 
-// With what is drawn on it.
+// With what is drawn on it, where it stands in a .marked.
 function copyOf(image) {
-  const copy = image.cloneNode();
-  copy.loading = "eager";
-  copy.removeAttribute("id");
-  const marks = stageOf(image).querySelector(".marks");
-  if (!marks) return copy;
-  const both = document.createElement("div");
-  both.className = "marked";
-  both.append(copy, marks.cloneNode(true));
-  return both;
+  const copy = (image.closest(".marked") ?? image).cloneNode(true);
+  const picture = copy.matches("img") ? copy : copy.querySelector("img");
+  picture.loading = "eager";
+  picture.removeAttribute("id");
+  return copy;
 }
 
 // The image that has the focus, else the first; then the others, one after the other; then none.
