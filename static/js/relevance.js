@@ -31,7 +31,7 @@ form.addEventListener("input", (event) => {
 
 // Undo changes fields without a word.
 addEventListener("keyup", holdAll);
-document.getElementById("undo").addEventListener("click", () => queueMicrotask(holdAll));
+document.getElementById("undo").addEventListener("click", () => setTimeout(holdAll));
 
 // Enter ends the caption, and the keys rate the objects then.
 form.addEventListener("keydown", (event) => {
