@@ -7,7 +7,7 @@ from hits.pipeline.open import create_study, open_study
 BOXES = ([2, 2, 20, 20], [30, 4, 20, 12], [4, 30, 12, 12], [30, 30, 30, 15], [52, 2, 10, 10])
 
 
-def study_of_preference(corpus: Corpus) -> Study:
+def study_of_preference(corpus: Corpus, **settings: Any) -> Study:
     images = list(corpus.images.order_by("pk").values_list("pk", flat=True))
     captions = list(corpus.captions.order_by("pk").values_list("pk", flat=True))
     rows = [
@@ -24,30 +24,30 @@ def study_of_preference(corpus: Corpus) -> Study:
         "outputs": {"A": images[:5], "E": images[5:10]},
         "gold": "A",
     }
-    return _study_of_rows(corpus, "preference", [*rows, gold])
+    return _study_of_rows(corpus, "preference", settings, [*rows, gold])
 
 
-def study_of_prominence(corpus: Corpus) -> Study:
+def study_of_prominence(corpus: Corpus, **settings: Any) -> Study:
     """Of the corpus's own regions, which its captions name."""
     images = list(corpus.images.order_by("pk"))
     for image in images[1:]:
         add_regions(image)
-    return _study_of_rows(corpus, "prominence", [_row_of_objects(images[0], gold=True)])
+    return _study_of_rows(corpus, "prominence", settings, [_row_of_objects(images[0], gold=True)])
 
 
-def study_of_relevance(corpus: Corpus) -> Study:
+def study_of_relevance(corpus: Corpus, **settings: Any) -> Study:
     images = corpus.images.order_by("pk")
     rows = [_row_of_objects(image, gold=place == 0) for place, image in enumerate(images)]
-    return _study_of_rows(corpus, "relevance", rows)
+    return _study_of_rows(corpus, "relevance", settings, rows)
 
 
-def study_of_detectors(corpus: Corpus) -> Study:
+def study_of_detectors(corpus: Corpus, **settings: Any) -> Study:
     rows: list[dict[str, Any]] = [
         {"image": pk, "systems": {"fcos": _predicted("cat"), "fovea": _predicted("dog")}}
         for pk in corpus.images.order_by("pk").values_list("pk", flat=True)
     ]
     rows[0]["gold"] = "fcos"
-    return _study_of_rows(corpus, "detectors", rows)
+    return _study_of_rows(corpus, "detectors", settings, rows)
 
 
 def add_regions(image: Image) -> None:
@@ -80,13 +80,16 @@ def _predicted(label: str) -> list[dict[str, Any]]:
     ]
 
 
-def _study_of_rows(corpus: Corpus, slug: str, rows: Sequence[Mapping[str, Any]]) -> Study:
+def _study_of_rows(
+    corpus: Corpus, slug: str, settings: dict[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> Study:
     study = create_study(
         slug=f"contract-{slug}",
         name="A contract",
         corpus=corpus,
         protocol_slug=slug,
         by=corpus.owner,
+        settings=settings,
     )
     StudyRow.objects.bulk_create(
         StudyRow(study=study, number=number, content=row) for number, row in enumerate(rows, 1)
