@@ -157,8 +157,7 @@ _TALLY = f"""
     SELECT 'value', name, NULL, given, false, count(*)
     FROM said, LATERAL (
         SELECT jsonb_array_elements_text(value) AS given WHERE jsonb_typeof(value) = 'array'
-        UNION ALL SELECT own.value FROM jsonb_each_text(value) own
-        WHERE jsonb_typeof(value) = 'object'
+        UNION ALL SELECT (jsonb_each_text(value)).value WHERE jsonb_typeof(value) = 'object'
         UNION ALL SELECT value #>> '{{}}' WHERE jsonb_typeof(value) NOT IN ('array', 'object')) each
     WHERE NOT name = ANY (%(numbers)s) GROUP BY name, given
     UNION ALL

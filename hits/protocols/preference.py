@@ -358,16 +358,21 @@ def _of_positives(source: UnitSource, settings: Settings, random: Random) -> Ite
     if not judged:
         return
     corpus = _look_into_corpus(source, judged, settings)
+    # What is drawn for a caption depends on no other: when more of them are finished, those that
+    # were drawn before come out alike.
+    seed = random.random()
     rankable = []
-    for caption, own in sorted(judged.items()):
-        right, wrong = _drawn(own, corpus, settings, random)
+    for caption, own in judged.items():
+        by_caption = Random(f"{seed}:{caption}")
+        place = by_caption.random()
+        right, wrong = _drawn(own, corpus, settings, by_caption)
         if FEWEST <= len(right) <= MOST and len(right) == len(wrong):
-            rankable.append((caption, right, wrong))
-    random.shuffle(rankable)
+            rankable.append((place, caption, right, wrong))
+    rankable.sort()
     golds = min(settings.gold_captions, len(rankable) // CAPTIONS_A_GOLD)
-    for caption, right, wrong in rankable[:golds]:
+    for _, caption, right, wrong in rankable[:golds]:
         yield from _pairs(caption, right, wrong, settings, is_gold=True)
-    for caption, right, wrong in rankable[golds:][: settings.captions or None]:
+    for _, caption, right, wrong in rankable[golds:][: settings.captions or None]:
         yield from _pairs(caption, right, wrong, settings, is_gold=False)
 
 

@@ -1,6 +1,7 @@
 """The surveys of object importance, in a real browser."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -109,7 +110,8 @@ def test_without_a_script_the_caption_and_the_ratings_are_both_there(visitor: Vi
         page.locator(f"[name=q1-{letter}][value='2']").check()
     page.locator("#submit").click()
     page.wait_for_url("**/done/")
-    assert Judgment.objects.get().answer["caption"] == "Squares on a plain ground"
+    answer: Any = Judgment.objects.get().answer
+    assert answer["caption"] == "Squares on a plain ground"
 
 
 @SIZES
@@ -126,7 +128,7 @@ def test_detectors_are_compared_by_keyboard_alone(visitor: Visitor, size: tuple[
     press(page, "1")
     submit_by_key(page)
     answers = dict(Judgment.objects.values_list("slot__position", "answer"))
-    shown = dict(Slot.objects.values_list("position", "shown"))
+    shown: dict[int, Any] = dict(Slot.objects.values_list("position", "shown"))
     sides = {1: "right", 2: "right", 3: "left"}
     assert answers == {place: {"chosen": shown[place][side]} for place, side in sides.items()}
 

@@ -1,5 +1,7 @@
 """Preference between systems, in a real browser."""
 
+from typing import Any
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -50,7 +52,7 @@ def test_a_whole_page_is_done_by_keyboard_alone(
     page.keyboard.press("Enter")
     page.wait_for_url("**/done/")
     said = dict(Judgment.objects.values_list("slot__position", "answer"))
-    shown = dict(Slot.objects.values_list("position", "shown"))
+    shown: dict[int, Any] = dict(Slot.objects.values_list("position", "shown"))
     assert said == {position: {"chosen": sides["left"]} for position, sides in shown.items()}
 
 

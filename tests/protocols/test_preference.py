@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from hits.analysis.comparisons import comparisons_from, win_matrix
-from hits.protocol import FieldErrors, protocol
+from hits.protocol import CaptionRef, FieldErrors, ImageRef, protocol
 from hits.protocols.preference import Row, Settings
 from hits.records import CorpusImage, ImageShown, Items, Json, JudgedUnit, UnitDraft
 from tests.protocols.given import Given
@@ -90,6 +90,15 @@ def test_a_gold_row_asks_only_the_pairs_of_the_better_system() -> None:
 def test_a_row_that_cannot_be_asked_about_is_refused(row: Json) -> None:
     with pytest.raises(ValidationError):
         Row.model_validate(row)
+
+
+def test_outside_ids_in_a_row_are_told_from_texts() -> None:
+    row = {"caption": 1, "outputs": {"A": [1, 2], "B": ["3"]}, "gold": "A"}
+    kept = Row.model_validate(row).model_dump()
+    assert isinstance(kept["caption"], CaptionRef)
+    assert [type(image) for image in kept["outputs"]["A"]] == [ImageRef, ImageRef]
+    texts = Row.model_validate({"image": 1, "outputs": {"A": "One.", "B": "Two."}}).model_dump()
+    assert [type(text) for text in texts["outputs"].values()] == [str, str]
 
 
 def test_outputs_that_are_the_same_are_asked_about_only_where_that_is_wanted() -> None:
@@ -203,6 +212,14 @@ def test_the_same_seed_draws_the_same_captions_and_rankings() -> None:
     given = Given(finished=finished)
     assert units(given, seed=1, captions=3) == units(given, seed=1, captions=3)
     assert units(given, seed=1, captions=3) != units(given, seed=2, captions=3)
+
+
+def test_what_was_drawn_for_a_caption_stays_when_more_captions_are_finished() -> None:
+    finished = [unit for caption in range(1, 11) for unit in matched(caption, 6, 8)]
+    before = units(Given(finished=finished[: 6 * 14]), captions=0, gold_captions=0)
+    after = units(Given(finished=finished), captions=0, gold_captions=0)
+    assert len(before) == 60
+    assert {unit.key: unit for unit in before}.items() <= {unit.key: unit for unit in after}.items()
 
 
 # Pages and answers
