@@ -29,9 +29,7 @@ form.addEventListener("input", (event) => {
   question.querySelector(".ratings").scrollIntoView({ block: "nearest" });
 });
 
-// Undo changes fields without a word.
-addEventListener("keyup", holdAll);
-document.getElementById("undo").addEventListener("click", () => setTimeout(holdAll));
+for (const question of questions) question.addEventListener("restored", () => hold(question));
 
 // Enter ends the caption, and the keys rate the objects then.
 form.addEventListener("keydown", (event) => {

@@ -4,7 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hits.protocol import protocol
-from hits.records import Json, JudgedUnit, OutsideCaption, OutsideImage, ReleasedQuery
+from hits.records import (
+    CaptionedImage,
+    Json,
+    JudgedUnit,
+    OutsideCaption,
+    OutsideImage,
+    ReleasedQuery,
+)
 
 
 @dataclass(frozen=True)
@@ -17,6 +24,9 @@ class Released:
         return iter(self.judged)
 
     def queries(self, direction: str) -> Iterator[ReleasedQuery]:
+        return iter(())
+
+    def captioned(self) -> Iterator[CaptionedImage]:
         return iter(())
 
 
