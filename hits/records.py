@@ -37,6 +37,7 @@ class Region(NamedTuple):
     width: float
     height: float
     area: float
+    external_id: str = ""
 
 
 class CorpusImage(NamedTuple):
@@ -67,13 +68,18 @@ class ImageShown:
 @dataclass(frozen=True, slots=True)
 class Tallied:
     """A field of the answers that is counted for the first results: by its options, of which an
-    answer has one or, as a list, several; or, without options, as a number between two ends."""
+    answer has one, or several as a list, or one for each of several things as an object; without
+    options by what was said; or, between two ends, as a number."""
 
     field: str
     title: str
     options: Sequence["Option"] = ()
     low: float = 0
     high: float = 0
+
+    @property
+    def is_number(self) -> bool:
+        return self.high > self.low
 
 
 @dataclass(frozen=True, slots=True)

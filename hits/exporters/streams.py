@@ -46,6 +46,20 @@ def as_lines(entries: Iterable[str]) -> Iterator[str]:
             yield f"{entry}\n"
 
 
+def as_json_lists(parts: Iterable[tuple[str, Iterable[Any]]]) -> Iterator[str]:
+    """An object of lists, an entry a line."""
+    opening = "{"
+    for name, entries in parts:
+        yield f"{opening}{json.dumps(name)}: ["
+        separator = "\n"
+        for entry in entries:
+            yield f"{separator}{json.dumps(entry)}"
+            separator = ",\n"
+        yield "]"
+        opening = ",\n"
+    yield "{}\n" if opening == "{" else "}\n"
+
+
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """CSV in which no cell is taken for a formula by a spreadsheet."""
     left = chain([columns], rows)

@@ -42,7 +42,7 @@ _CAPTIONS = """
     ORDER BY image_id, id
 """
 _REGIONS = """
-    SELECT image_id, id, category, x, y, width, height, area FROM hits_region
+    SELECT image_id, id, category, x, y, width, height, area, external_id FROM hits_region
     WHERE image_id = ANY (%(images)s::bigint[]) ORDER BY image_id, id
 """
 _UPLOADED = "SELECT content FROM hits_studyrow WHERE study_id = %(study)s ORDER BY number"

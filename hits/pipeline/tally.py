@@ -157,7 +157,8 @@ _TALLY = f"""
     SELECT 'value', name, NULL, given, false, count(*)
     FROM said, LATERAL (
         SELECT jsonb_array_elements_text(value) AS given WHERE jsonb_typeof(value) = 'array'
-        UNION ALL SELECT value #>> '{{}}' WHERE jsonb_typeof(value) <> 'array') each
+        UNION ALL SELECT (jsonb_each_text(value)).value WHERE jsonb_typeof(value) = 'object'
+        UNION ALL SELECT value #>> '{{}}' WHERE jsonb_typeof(value) NOT IN ('array', 'object')) each
     WHERE NOT name = ANY (%(numbers)s) GROUP BY name, given
     UNION ALL
     SELECT 'machine', m.name || ' ' || m.version, us.rank::int, value #>> '{{}}', false, count(*)
@@ -217,7 +218,7 @@ def _counted(study: Study, asked: Sequence[Tallied], depth: int) -> _Counted:
     values = {
         "study": study.pk,
         "fields": [each.field for each in asked],
-        "numbers": [each.field for each in asked if not each.options],
+        "numbers": [each.field for each in asked if each.is_number],
         "first": asked[0].field if asked and asked[0].options else "",
         "depth": depth,
     }
@@ -236,13 +237,15 @@ def _counted(study: Study, asked: Sequence[Tallied], depth: int) -> _Counted:
 
 def _tally(study: Study, asked: Tallied, counted: _Counted) -> Tally:
     n, several = counted.has.get(asked.field, (0, False))
+    counts = counted.values.get(asked.field, {})
+    found = [] if asked.is_number else [Option(value, value, "") for value in sorted(counts)]
     return Tally(
         field=asked.field,
         title=asked.title,
         n=n,
         several=several,
-        shares=_shares(asked.options, counted.values.get(asked.field, {}), n),
-        numbers=_numbers(study, asked) if n and not asked.options else None,
+        shares=_shares(asked.options or found, counts, n if several else sum(counts.values())),
+        numbers=_numbers(study, asked) if n and asked.is_number else None,
     )
 
 

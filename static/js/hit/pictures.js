@@ -16,14 +16,20 @@ export function enlarge(question, image) {
   const whole = wholeOf(question);
   if (!whole.includes(image)) return;
   enlarged = image;
-  const copy = image.cloneNode();
-  copy.loading = "eager";
-  copy.removeAttribute("id");
-  large.querySelector("img")?.remove();
-  large.append(copy);
+  large.querySelector("img, .marked")?.remove();
+  large.append(copyOf(image));
   another.hidden = whole.length < 2;
   if (!large.open) large.showModal();
   large.scrollTo((large.scrollWidth - large.clientWidth) / 2, (large.scrollHeight - large.clientHeight) / 2);
+}
+
+// With what is drawn on it, where it stands in a .marked.
+function copyOf(image) {
+  const copy = (image.closest(".marked") ?? image).cloneNode(true);
+  const picture = copy.matches("img") ? copy : copy.querySelector("img");
+  picture.loading = "eager";
+  picture.removeAttribute("id");
+  return copy;
 }
 
 // The image that has the focus, else the first; then the others, one after the other; then none.
@@ -58,7 +64,9 @@ function watch(image, onReport) {
 const stageOf = (image) => image.closest(".stage");
 
 function wholeOf({ images }) {
-  return images.filter((image) => !stageOf(image).classList.contains("is-broken"));
+  return images.filter(
+    (image) => image.offsetParent !== null && !stageOf(image).classList.contains("is-broken"),
+  );
 }
 
 function showWhole(stage) {

@@ -56,10 +56,16 @@ export class Question {
     return this.parts.filter((part) => this.isOpen(part)).length === 1;
   }
 
+  // Where several parts share a key, it goes to one that wants an answer: the one with the
+  // focus, else the first.
   optionFor(key) {
-    return this.inputs.find(
-      (input) => input.dataset.key === key && this.isOpen(input.closest("[data-field]")),
+    const partOf = (input) => input.closest("[data-field]");
+    const found = this.inputs.filter(
+      (input) => input.dataset.key === key && this.isOpen(partOf(input)),
     );
+    const wanting = found.filter((input) => !isAnswered(partOf(input)));
+    const focused = (input) => partOf(input).contains(document.activeElement);
+    return wanting.find(focused) ?? wanting[0] ?? found.find(focused) ?? found[0];
   }
 
   partFor(key) {

@@ -1,0 +1,43 @@
+"""The objects of an image that its captions make important (VL detectors, §3.4, §4.2)."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from hits.records import CorpusImage, Region
+from hits.sampling.errors import CannotSample
+from hits.sampling.importance import Object, importance, surveyed
+from hits.sampling.regions import box
+
+_COCO_WORDS = Path(__file__).with_name("coco_words.json")
+_WORD = re.compile(r"[a-z0-9]+(?:['’-][a-z0-9]+)*")
+
+
+def known_words() -> dict[str, str]:
+    """The words that stand for COCO's categories."""
+    known = json.loads(_COCO_WORDS.read_text(encoding="utf-8"))
+    return {word: row["name"] for row in known for word in row["words"]}
+
+
+def most_important(image: CorpusImage, words: Mapping[str, str], number: int) -> list[Region]:
+    """So many regions of highest I_P, the first first. A category is also known by its own name
+    and its plural. Nothing where there are fewer regions, or where no caption names any."""
+    if len(image.regions) < number or not image.captions:
+        return []
+    names = {each.category.lower(): each.category for each in image.regions}
+    plurals = {f"{lower}s": name for lower, name in names.items()}
+    said = [_WORD.findall(text.lower()) for text in image.captions.values()]
+    objects = [_as_object(each) for each in image.regions]
+    try:
+        spread = importance(said, {**plurals, **words, **names}, objects).spread
+    except CannotSample:
+        return []
+    scores = {each.id: float(score) for each, score in zip(objects, spread, strict=True)}
+    regions = {each.id: each for each in image.regions}
+    return [regions[each] for each in surveyed({image.id: scores}, number)[image.id]]
+
+
+def _as_object(region: Region) -> Object:
+    outline = box(region.x, region.y, region.width, region.height)
+    return Object(region.id, region.category, region.area or region.width * region.height, outline)

@@ -1,0 +1,55 @@
+"""Two systems side by side: which is shown where, and which was chosen."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from pydantic import StringConstraints
+
+from hits.records import Aggregate, Fields, Json, JudgedUnit
+
+SIDES = ("left", "right")
+TIE = "tie"
+UNDECIDED = "undecided"
+
+# Names stand in tables and in the keys of units.
+SystemName = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.:()+-]*$", max_length=40)
+]
+
+
+def arranged(outputs: Sequence[Json], turn: int) -> Json:
+    names = [output["system"] for output in outputs]
+    left, right = names if turn % 2 == 0 else reversed(names)
+    return {"left": left, "right": right}
+
+
+def as_shown(outputs: Sequence[Json], shown: Json | None) -> list[Json]:
+    is_turned = shown is not None and shown["left"] != outputs[0]["system"]
+    return list(reversed(outputs)) if is_turned else list(outputs)
+
+
+def chosen(
+    fields: Fields, outputs: Sequence[Json], shown: Json | None, *, ties: bool = False
+) -> str | None:
+    """The system on the side that was chosen."""
+    choice = (fields.get("choice") or [""])[0]
+    if choice == TIE and ties:
+        return TIE
+    return as_shown(outputs, shown)[SIDES.index(choice)]["system"] if choice in SIDES else None
+
+
+def most_chosen(answers: Sequence[Json]) -> Aggregate:
+    """The system that most people chose, if one is ahead of all others."""
+    counts = Counter(answer["chosen"] for answer in answers)
+    (label, most), *others = counts.most_common()
+    if others and others[0][1] == most:
+        label = UNDECIDED
+    return Aggregate(label, False, dict(sorted(counts.items())))
+
+
+def said_of(unit: JudgedUnit) -> Iterator[tuple[str, str, str]]:
+    """Left, right and chosen system of each answer."""
+    for answer, shown in zip(unit.answers, unit.shown, strict=True):
+        sides = shown or arranged(unit.payload["outputs"], 0)
+        yield sides["left"], sides["right"], answer["chosen"]
