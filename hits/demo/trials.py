@@ -46,8 +46,8 @@ class Trial:
 def _texts(pictures: Pictures) -> Iterator[Row]:
     """Two captions of one picture, and of two; what two strangers say must not be rated alike."""
     for picture in pictures:
-        one, two, *_ = picture.captions
-        yield {"caption1": one, "caption2": two, "sampling_method": "c2c_cocaption"}
+        first, second, *_ = picture.captions
+        yield {"caption1": first, "caption2": second, "sampling_method": "c2c_cocaption"}
     for one, other in pairwise(pictures):
         yield {"caption1": one.first, "caption2": other.first, "gold": {"low": 0, "high": 2.5}}
 

@@ -386,7 +386,7 @@ class Relevance(Rated[RelevanceSettings, RelevanceWording]):
         "A caption is written first; then five boxed objects are rated by their relevance to it."
     )
     template = "protocols/relevance.html"
-    scripts = ("js/relevance.js",)
+    scripts = ("js/protocols/relevance.js",)
     settings_model = RelevanceSettings
     shown_settings = frozenset({"fewest_words"})
     wording_model = RelevanceWording
