@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field
 
 from hits.exporters.streams import as_json_list, as_json_object, as_lines
 from hits.protocol import (
+    EXPLANATION,
     GOLD,
     UNIT,
     CaptionRef,
@@ -71,6 +72,7 @@ class RenovationGold(Frozen):
     choices: tuple[Choice, ...] = Field(
         min_length=1, max_length=2, description="The choices that pass; any other fails."
     )
+    explanation: str = Field("", max_length=LONGEST_TEXT, description="Why, for those who train.")
 
 
 class RenovationRow(Frozen):
@@ -323,7 +325,12 @@ def _unit(row: Json) -> UnitDraft:
     key = f"{row['image']}:{row['caption']}"
     if gold is None:
         return UnitDraft(key, UNIT, payload)
-    return UnitDraft(f"{key}:{_digest(row['proposed'])}", GOLD, payload, gold)
+    rule = _explained({"choices": gold["choices"]}, gold)
+    return UnitDraft(f"{key}:{_digest(row['proposed'])}", GOLD, payload, rule)
+
+
+def _explained(rule: Json, given: Json) -> Json:
+    return {**rule, EXPLANATION: given[EXPLANATION]} if given.get(EXPLANATION) else rule
 
 
 def _digest(*texts: str) -> str:
@@ -395,6 +402,7 @@ class RightTextRow(Frozen):
     wrong: Text
     right: Text
     gold: bool = False
+    explanation: str = Field("", max_length=LONGEST_TEXT, description="Why, for those who train.")
 
 
 class RightTextExample(Frozen):
@@ -484,7 +492,7 @@ class RightText(PagedProtocol[PageSettings, RightTextWording]):
     ) -> Iterator[UnitDraft]:
         for row in source.rows():
             payload = {"image": row["image"], PROPOSED: row["wrong"], CORRECTED: row["right"]}
-            gold = {"choice": CORRECTED} if row.get("gold") else None
+            gold = _explained({"choice": CORRECTED}, row) if row.get("gold") else None
             key = f"{row['image']}:{_digest(row['wrong'], row['right'])}"
             yield UnitDraft(key, GOLD if gold else UNIT, payload, gold)
         for unit in source.judged():
@@ -514,8 +522,7 @@ class RightText(PagedProtocol[PageSettings, RightTextWording]):
         side = (fields.get("choice") or [""])[0]
         if side not in SIDES:
             raise FieldErrors({"choice": "Choose one of the two texts."})
-        assert shown is not None
-        return {"choice": shown["order"][SIDES.index(side)]}
+        return {"choice": (shown or {})["order"][SIDES.index(side)]}
 
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["choice"] == gold["choice"])

@@ -7,9 +7,12 @@ import pytest
 from django.test import Client
 
 from hits.models import Assignment, Corpus, Judgment, Slot, Study
+from hits.pipeline.chain import choose_feeders
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
+from hits.pipeline.errors import NotAllowed
 from hits.pipeline.open import create_study, open_study
+from hits.pipeline.people import give_consent
 from hits.pipeline.release import path_of, release
 from hits.pipeline.submit import submit
 from hits.protocol import FieldErrors, PageSettings, protocol
@@ -57,9 +60,15 @@ def test_rows_give_golds_and_further_units() -> None:
     assert (unit.pool, unit.gold) == ("unit", None)
 
 
-def test_people_who_wrote_a_text_do_not_judge_it() -> None:
-    assert RIGHT_TEXT.keeps_feeders_apart
-    assert RIGHT_TEXT.feeders == {"renovation"}
+def test_a_gold_may_say_why() -> None:
+    row = {"image": 1, "wrong": "a red bus", "right": "a blue bus", "gold": True}
+    (gold,) = units(Given(uploaded=[{**row, "explanation": "It is blue."}]))
+    assert gold.gold == {"choice": "corrected", "explanation": "It is blue."}
+
+
+def test_an_answer_cannot_be_read_without_the_sides() -> None:
+    with pytest.raises(LookupError):
+        RIGHT_TEXT.parse({"choice": ["1"]}, PAYLOAD, None, SETTINGS)
 
 
 def arranged(turn: int) -> Json:
@@ -146,7 +155,7 @@ def fed(corpus: Corpus, renovation: Study) -> Study:
         protocol_slug="right_text",
         by=corpus.owner,
     )
-    study.fed_by.set([renovation])
+    choose_feeders(study=study, feeders=[renovation])
     open_study(study=study)
     return study
 
@@ -201,3 +210,11 @@ def test_corrected_texts_are_tried_against_what_the_machine_said(fed: Study) -> 
         for image in [fed.corpus.images.get(pk=slot.unit.payload["image"])]
     ]
     assert released(fed, "wrong_right.json") == pairs
+
+
+@pytest.mark.django_db(transaction=True)
+def test_people_who_wrote_a_text_do_not_judge_it(renovation: Study, fed: Study) -> None:
+    writer = Assignment.objects.get(study=renovation).account
+    give_consent(study=fed, account=writer)
+    with pytest.raises(NotAllowed):
+        draw(study=fed, account=writer)

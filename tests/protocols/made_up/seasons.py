@@ -84,7 +84,7 @@ class Seasons(PagedProtocol[PageSettings, Wording]):
         return {"choice": choice}
 
     def check(self, answer: Json, gold: Json) -> bool:
-        return bool(answer == gold)
+        return bool(answer["choice"] == gold["choice"])
 
     def describe(self, answer: Json, wording: Wording) -> str:
         return wording.choices[answer["choice"]]
