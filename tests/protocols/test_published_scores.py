@@ -102,9 +102,9 @@ def made(slug: str, table: str) -> tuple[Study, Scores]:
     return study, scores
 
 
-def released(study: Study, name: str) -> str:
+def released(study: Study) -> dict[str, str]:
     found = release(studies=[study], name="published", by=study.corpus.owner)
-    return path_of(found.files.get(name=name)).read_text()
+    return {file.name: path_of(file).read_text() for file in found.files.all()}
 
 
 def in_order(table: str) -> list[str]:
@@ -124,7 +124,7 @@ def test_judgments_with_published_means_give_the_published_table(slug: str) -> N
             fields[f"q{slot.position}-set"] = ["1"]
         submit(assignment_key=page.key, account=account, fields=fields)
     check_submitted()
-    assert in_order(released(study, f"{slug}_val.csv")) == in_order(PUBLISHED[slug])
+    assert in_order(released(study)[f"{slug}_val.csv"]) == in_order(PUBLISHED[slug])
 
 
 def pages(units: Sequence[Unit]) -> Iterator[Sequence[Unit]]:
@@ -175,5 +175,6 @@ def test_what_was_published_comes_out_again(slug: str) -> None:
     table = (Path(os.environ["CXC_FOLDER"]) / f"{slug}_val.csv").read_text()
     study, scores = made(slug, table)
     judge_all(study, scores)
-    assert in_order(released(study, f"{slug}_val.csv")) == in_order(table)
-    assert len(released(study, f"{slug}_val_raw.csv").splitlines()) == 1 + RATERS * len(scores)
+    files = released(study)
+    assert in_order(files[f"{slug}_val.csv"]) == in_order(table)
+    assert len(files[f"{slug}_val_raw.csv"].splitlines()) == 1 + RATERS * len(scores)
