@@ -170,8 +170,15 @@ class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
     directions = ("i2i",)
     row_model = CaptionsRow
     specimens = (
-        {"positive": 1, "negative": 2, "captions": [1, 3, 4, 5, 6], "texts": [*"13456"]},
-        {"positive": 3, "negative": 4, "captions": [1, 2, 3, 4, 5], "texts": [*"12345"]},
+        {
+            "positive": 5,
+            "negative": 3,
+            "captions": [5, 3],
+            "texts": [
+                "A cup of espresso on a red saucer with a small spoon.",
+                "A close-up of a tabby cat with green eyes.",
+            ],
+        },
     )
     columns = ("choice", "caption", "text")
     caption_columns = frozenset({"caption"})
