@@ -170,8 +170,15 @@ class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
     directions = ("i2i",)
     row_model = CaptionsRow
     specimens = (
-        {"positive": 1, "negative": 2, "captions": [1, 3], "texts": ["", ""]},
-        {"positive": 3, "negative": 4, "captions": [3, 5, 6], "texts": ["", "", ""]},
+        {
+            "positive": 5,
+            "negative": 3,
+            "captions": [5, 3],
+            "texts": [
+                "A cup of espresso on a red saucer with a small spoon.",
+                "A close-up of a tabby cat with green eyes.",
+            ],
+        },
     )
     columns = ("choice", "caption", "text")
     caption_columns = frozenset({"caption"})
@@ -227,7 +234,7 @@ class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
     def describe(self, answer: Json, wording: CaptionsWording) -> str:
         if "texts" in answer:
             return " / ".join(answer["texts"]) or wording.none
-        return answer.get("text") or wording.none
+        return wording.none if answer["choice"] == NONE else str(answer["text"])
 
     def aggregate(self, answers: Sequence[Json]) -> Aggregate:
         label = NONE if chosen_caption(answers) is None else CAPTION

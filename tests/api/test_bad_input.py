@@ -45,6 +45,22 @@ def test_answers_of_another_shape_are_refused(answers: Any) -> None:
     assert Judgment.objects.count() == before
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"machine": "originals", "directions": ["i2t"]},
+        {"machine": "palette", "directions": ["i2v"]},
+        {"machine": "palette", "directions": []},
+        {"machine": "caption_mean", "directions": ["i2i", "i2t"]},
+    ],
+)
+def test_a_machine_is_not_asked_for_what_it_cannot_propose(asked: dict[str, Any]) -> None:
+    world = worlds.make()
+    response = _post(world, "researcher", f"/api/corpora/{world.corpus.slug}/propose/", asked)
+    assert (response.status_code, response.json()["error"]) == (400, "invalid")
+    assert not Job.objects.filter(kind="propose").exists()
+
+
 def test_a_missing_answer_is_named_by_position_and_field() -> None:
     world = worlds.make()
     path = f"/api/assignments/{world.open_page.key}/submit/"
