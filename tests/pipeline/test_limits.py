@@ -1,7 +1,9 @@
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from hits.models import Account, Assignment, Participation, Slot, Study, Unit
@@ -92,6 +94,21 @@ def test_a_limit_set_later_counts_what_was_judged_before() -> None:
     change_version(study=study, by=study.corpus.owner, most_units_a_person=4)
     with pytest.raises(LimitReached):
         draw(study=study, account=account)
+
+
+def test_the_migration_counts_units_as_submitting_does() -> None:
+    study = limited()
+    account = making.rater(study)
+    for _ in range(2):
+        making.work(study, account)
+    draw(study=study, account=account)
+    theirs = Participation.objects.filter(person=account.person_id)
+    counted = list(theirs.values("units_done", "units_that_day"))
+    theirs.update(units_done=0, units_that_day=0)
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("hits.migrations.0008_training").COUNT_UNITS)
+    assert list(theirs.values("units_done", "units_that_day")) == counted
+    assert counted == [{"units_done": 8, "units_that_day": 8}]
 
 
 def test_a_page_that_another_account_of_the_person_has_open_counts() -> None:
