@@ -3,12 +3,14 @@
 import subprocess
 import sys
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from hits.management.following import PlainLines
+from hits.models import JudgmentImport
 from hits.pipeline.open import create_study
 from tests import making
 from tests.faults.programs import environment
@@ -42,6 +44,41 @@ def test_without_a_terminal_a_job_is_followed_in_plain_lines_that_name_it(
     study.proposals.set(making.proposals(corpus))
     call_command("open_study", "kitchens", stdout=StringIO())
     assert capsys.readouterr().err.startswith("Open Kitchens")
+
+
+def test_rows_and_judgments_come_in_by_command(tmp_path: Path) -> None:
+    corpus = making.corpus(images=3)
+    settings = {"justification": False}
+    create_study(
+        slug="pairs",
+        name="Pairs",
+        corpus=corpus,
+        protocol_slug="matching",
+        by=corpus.owner,
+        settings=settings,
+    )
+    rows, judgments, report = (tmp_path / name for name in ("rows.csv", "j.csv", "refused.jsonl"))
+    rows.write_text("image,caption\n1,20\n9,20\n")
+    judgments.write_text("worker,image,caption,choice\nann,1,20,yes\nbob,1,20,no\n")
+    said = StringIO()
+    call_command("import_rows", "pairs", str(rows), "--report", str(report), stdout=said)
+    call_command("open_study", "pairs", stdout=StringIO())
+    more = ["--by", corpus.owner.email, "--raise-wanted"]
+    call_command("import_judgments", "pairs", str(judgments), *more, stdout=said)
+    assert said.getvalue().splitlines() == [
+        "1 added, 0 there already",
+        "refused: 1 × no-image",
+        f"Each refusal with its line and reason: {report}",
+        "2 added by 2 people on 2 pages: 2 counted, 0 more than wanted, 0 not used; "
+        "0 there already",
+    ]
+    assert JudgmentImport.objects.get().by == corpus.owner
+
+
+@pytest.mark.parametrize("command", ["import_rows", "import_judgments"])
+def test_a_study_that_is_not_there_ends_the_command(command: str) -> None:
+    with pytest.raises(CommandError, match="There is no study 'nothing'"):
+        call_command(command, "nothing", "x.csv")
 
 
 def test_plain_lines_come_for_what_is_new_and_not_for_every_step() -> None:
