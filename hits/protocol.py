@@ -108,6 +108,7 @@ class Protocol(ABC, Generic[Settings, Wording]):
     settings_model: type[Settings]
     shown_settings: ClassVar[frozenset[str]] = frozenset()
     wording_model: type[Wording]
+    judgments_wanted: ClassVar[int] = 1
 
     # What units are made of: of which sources, of proposals in which directions, of studies of
     # which protocols, and of uploaded rows of which form. People of the studies that feed a

@@ -65,7 +65,7 @@ def create_study(
     settings: dict[str, Any] | None = None,
     wording: dict[str, Any] | None = None,
     information: str = INFORMATION,
-    judgments_wanted: int = 1,
+    judgments_wanted: int | None = None,
     lease_minutes: int = 60,
     pay: str = "0",
     expected_minutes: int = 0,
@@ -74,6 +74,7 @@ def create_study(
     **rules: int,
 ) -> Study:
     """A draft with its first version; `rules` are its limits and its training."""
+    """A draft; it wants as many judgments a unit as the protocol's paper unless told otherwise."""
     refuse_reserved(slug)
     try:
         study = Study.objects.create(
@@ -88,7 +89,7 @@ def create_study(
         settings=settings,
         wording=wording,
         information=information,
-        judgments_wanted=judgments_wanted,
+        judgments_wanted=judgments_wanted or protocol(protocol_slug).judgments_wanted,
         lease_minutes=lease_minutes,
         pay=pay,
         expected_minutes=expected_minutes,

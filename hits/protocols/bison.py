@@ -389,6 +389,7 @@ class ImagesWording(Frozen):
 @register
 class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
     slug = "bison_images"
+    judgments_wanted = 2
     name = "BISON: image choice"
     description = (
         "Which of two similar images a caption describes: stage 3 of BISON, for people who did no "

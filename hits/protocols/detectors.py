@@ -155,6 +155,7 @@ class Row(Frozen):
 @register
 class Detectors(PagedProtocol[Settings, Wording]):
     slug = "detectors"
+    judgments_wanted = 3
     name = "Comparison of detectors"
     description = (
         "Two automatically annotated copies of an image: which labels more of what matters?"

@@ -197,6 +197,7 @@ class Row(Frozen):
 @register
 class Preference(PagedProtocol[Settings, Wording]):
     slug = "preference"
+    judgments_wanted = 8
     name = "Preference between systems"
     description = (
         "Which of two systems did better: rankings of images under a caption, as in ECCV "

@@ -518,6 +518,7 @@ class Similarity(PagedProtocol[Own, Said]):
 @register
 class TextSimilarity(Similarity[TextsSettings, TextsWording]):
     slug = "sts"
+    judgments_wanted = 5
     name = "Similarity of two texts (STS)"
     description = (
         "How similar two captions are in meaning, on a continuous scale from 0 to 5, as in "
@@ -583,6 +584,7 @@ class TextSimilarity(Similarity[TextsSettings, TextsWording]):
 @register
 class ImageSimilarity(Similarity[ImagesSettings, ImagesWording]):
     slug = "sis"
+    judgments_wanted = 5
     name = "Similarity of two images (SIS)"
     description = (
         "How similar two scenes are, on a continuous scale from 0 to 5, as in Crisscrossed "
@@ -619,6 +621,7 @@ class ImageSimilarity(Similarity[ImagesSettings, ImagesWording]):
 @register
 class ImageTextSimilarity(Similarity[ImageTextSettings, ImageTextWording]):
     slug = "sits"
+    judgments_wanted = 5
     name = "Similarity of an image and a text (SITS)"
     description = (
         "How well an image and a caption match, on a continuous scale from 0 to 5, as in "

@@ -148,8 +148,18 @@ class NewStudyForm(forms.Form):
     slug = ShortNameField("matching-i2t")
     corpus = forms.ModelChoiceField(Corpus.objects.none(), empty_label=None)
     protocol = forms.ChoiceField()
+    split = forms.CharField(
+        max_length=40,
+        required=False,
+        label="Split of the corpus",
+        help_text="Where units come straight from the corpus. Empty: all of it.",
+    )
     judgments_wanted = forms.IntegerField(
-        label="Judgments a unit", min_value=1, max_value=100, initial=1
+        label="Judgments a unit",
+        min_value=1,
+        max_value=100,
+        required=False,
+        help_text="Empty: as many as in the paper that the protocol is from.",
     )
     pay = forms.DecimalField(
         label="Pay a page, in dollars",
