@@ -25,7 +25,8 @@ def arranged(outputs: Sequence[Json], turn: int) -> Json:
 
 
 def as_shown(outputs: Sequence[Json], shown: Json | None) -> list[Json]:
-    is_turned = shown is not None and shown["left"] != outputs[0]["system"]
+    """The left one first. Without what was shown, nobody knows which that is: a KeyError."""
+    is_turned = (shown or {})["left"] != outputs[0]["system"]
     return list(reversed(outputs)) if is_turned else list(outputs)
 
 
@@ -51,5 +52,5 @@ def most_chosen(answers: Sequence[Json]) -> Aggregate:
 def said_of(unit: JudgedUnit) -> Iterator[tuple[str, str, str]]:
     """Left, right and chosen system of each answer."""
     for answer, shown in zip(unit.answers, unit.shown, strict=True):
-        sides = shown or arranged(unit.payload["outputs"], 0)
-        yield sides["left"], sides["right"], answer["chosen"]
+        left, right = as_shown(unit.payload["outputs"], shown)
+        yield left["system"], right["system"], answer["chosen"]

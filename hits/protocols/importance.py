@@ -291,7 +291,7 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
     def show(self, payload: Json, shown: Json | None, items: Items) -> Json:
         image = items.images[payload["image"]]
         boxes = {each["id"]: Box(*each["box"]) for each in payload["objects"]}
-        ordered = [boxes[each] for each in _lettered(payload, shown).values()]
+        ordered = [boxes[each] for each in _lettered(shown).values()]
         return {"image": image, "marks": marked(LETTERS, ordered, image.width, image.height)}
 
     def form(self, settings: RatingSettings, wording: RatingWording) -> Mapping[str, list[Option]]:
@@ -306,7 +306,7 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
         self, fields: Fields, payload: Json, shown: Json | None, settings: RatingSettings
     ) -> Json:
         ratings, errors = {}, {}
-        for letter, object_id in _lettered(payload, shown).items():
+        for letter, object_id in _lettered(shown).items():
             given = (fields.get(letter) or [""])[0]
             if given in map(str, RATINGS):
                 ratings[object_id] = int(given)
@@ -348,7 +348,7 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
     ) -> Mapping[str, Iterable[str]]:
         """The ratings in the order of letters, and what the letters stand for."""
         responses = (
-            {"image_id": unit.images[0].id, "description": _digits(unit.payload, shown, answer)}
+            {"image_id": unit.images[0].id, "description": _digits(shown, answer)}
             for unit, shown, answer in _said(source.units())
         )
         keys = (
@@ -420,10 +420,9 @@ class Relevance(Rated[RelevanceSettings, RelevanceWording]):
         return (*super().row(answer), answer["caption"])
 
 
-def _lettered(payload: Json, shown: Json | None) -> dict[str, str]:
-    if shown is not None:
-        return {letter: shown[letter] for letter in LETTERS}
-    return dict(zip(LETTERS, (each["id"] for each in payload["objects"]), strict=True))
+def _lettered(shown: Json | None) -> dict[str, str]:
+    """Without what was shown, nobody knows what a letter stands for: a KeyError."""
+    return {letter: (shown or {})[letter] for letter in LETTERS}
 
 
 def _said(units: Iterable[JudgedUnit]) -> Iterator[tuple[JudgedUnit, Json | None, Json]]:
@@ -432,13 +431,13 @@ def _said(units: Iterable[JudgedUnit]) -> Iterator[tuple[JudgedUnit, Json | None
             yield unit, shown, answer
 
 
-def _digits(payload: Json, shown: Json | None, answer: Json) -> str:
-    return "".join(str(answer["ratings"][each]) for each in _lettered(payload, shown).values())
+def _digits(shown: Json | None, answer: Json) -> str:
+    return "".join(str(answer["ratings"][each]) for each in _lettered(shown).values())
 
 
 def _key(payload: Json, shown: Json | None) -> Json:
     objects = {each["id"]: each for each in payload["objects"]}
-    return {letter: objects[each] for letter, each in _lettered(payload, shown).items()}
+    return {letter: objects[each] for letter, each in _lettered(shown).items()}
 
 
 def _draft(image: int, objects: Sequence[Json], right: Json | None = None) -> UnitDraft:

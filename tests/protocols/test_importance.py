@@ -29,6 +29,9 @@ def payload(image: int = 1) -> Json:
     }
 
 
+SHOWN = {"A": "14", "B": "13", "C": "12", "D": "11", "E": "10"}
+
+
 def fields(ratings: Iterable[int], caption: str = "A row of cats") -> dict[str, list[str]]:
     rated = {letter: [str(each)] for letter, each in zip(LETTERS, ratings, strict=True)}
     return rated | {"caption": [caption]}
@@ -158,38 +161,41 @@ def test_letters_are_by_chance_and_the_same_in_both_surveys() -> None:
 
 @BOTH
 def test_a_rating_is_stored_by_its_object(kind: Protocol[Any, Any]) -> None:
-    shown = {"A": "14", "B": "13", "C": "12", "D": "11", "E": "10"}
-    answer = kind.parse(fields([3, 2, 1, 1, 2]), payload(), shown, settings_of(kind))
+    answer = kind.parse(fields([3, 2, 1, 1, 2]), payload(), SHOWN, settings_of(kind))
     assert answer["ratings"] == {"14": 3, "13": 2, "12": 1, "11": 1, "10": 2}
+
+
+@BOTH
+def test_letters_mean_nothing_without_what_was_shown(kind: Protocol[Any, Any]) -> None:
+    with pytest.raises(LookupError):
+        kind.parse(fields([3, 2, 1, 1, 2]), payload(), None, settings_of(kind))
 
 
 @BOTH
 def test_every_object_needs_a_rating(kind: Protocol[Any, Any]) -> None:
     sent = fields([3, 2, 1, 1, 2]) | {"B": ["4"], "D": []}
     with pytest.raises(FieldErrors) as wrong:
-        kind.parse(sent, payload(), None, settings_of(kind))
+        kind.parse(sent, payload(), SHOWN, settings_of(kind))
     assert wrong.value.errors == {"B": "Rate object B.", "D": "Rate object D."}
 
 
 @pytest.mark.parametrize("caption", ["", "  \n ", "Cats", "x" * 300 + " " + "x" * 300])
 def test_a_caption_must_be_written(caption: str) -> None:
     with pytest.raises(FieldErrors) as wrong:
-        RELEVANCE.parse(fields([1] * 5, caption), payload(), None, RelevanceSettings())
+        RELEVANCE.parse(fields([1] * 5, caption), payload(), SHOWN, RelevanceSettings())
     assert set(wrong.value.errors) == {"caption"}
 
 
 def test_a_caption_is_stored_with_the_ratings() -> None:
     sent = fields([1] * 5, "  A row \n of cats ")
-    answer = RELEVANCE.parse(sent, payload(), None, RelevanceSettings())
+    answer = RELEVANCE.parse(sent, payload(), SHOWN, RelevanceSettings())
     assert answer["caption"] == "A row of cats"
     assert RELEVANCE.row(answer)[1] == "A row of cats"
 
 
 def test_a_page_has_letters_in_boxes_and_names_no_object() -> None:
     items = Items(images={1: ImageShown("/images/1", 640, 480)}, captions={})
-    shown = PROMINENCE.show(
-        payload(), {"A": "14", "B": "13", "C": "12", "D": "11", "E": "10"}, items
-    )
+    shown = PROMINENCE.show(payload(), SHOWN, items)
     assert set(shown) == {"image", "marks"}
     assert [mark.label for mark in shown["marks"]] == list(LETTERS)
     assert [mark.box.x for mark in shown["marks"]] == [400, 300, 200, 100, 0]

@@ -250,6 +250,11 @@ def test_a_page_shows_each_list_on_its_side_and_names_no_system() -> None:
     assert [set(side) for side in shown["sides"]] == [{"side", "images"}] * 2
 
 
+def test_a_side_means_nothing_without_what_was_shown() -> None:
+    with pytest.raises(LookupError):
+        PREFERENCE.parse({"choice": ["left"]}, PAIR, None, DEFAULTS)
+
+
 @pytest.mark.parametrize("sent", [[], ["A"], ["tie"], [""], ["1"]])
 def test_there_are_two_answers_unless_ties_are_allowed(sent: list[str]) -> None:
     with pytest.raises(FieldErrors) as wrong:
