@@ -152,7 +152,7 @@ TRIALS = (
           settings={**_PAGE, "own_pairs": True}),
     Trial("detailedness", "How detailed is the caption?", PHOTOGRAPHS, _poor_captions,
           settings={**_PAGE, "own_pairs": True}),
-    Trial("retrieval_audit", "What a machine took for a match", PHOTOGRAPHS, direction="i2t",
+    Trial("retrieval_audit", "What a machine took for a match", SCENES, direction="i2t",
           settings=_ALL_PAGE),
     Trial("sts", "How alike are two texts?", PHOTOGRAPHS, _texts, judgments=5, settings=_PAGE),
     Trial("sis", "How alike are two images?", PHOTOGRAPHS, _images, judgments=5,
