@@ -12,6 +12,7 @@ from hits.models import (
     Image,
     Intent,
     Invitation,
+    Judgment,
     Membership,
     Proposal,
     Release,
@@ -156,7 +157,8 @@ def test_pages_by_cursor_give_every_row_once() -> None:
         page = client.get(address).json()
         found += [f"{row['page']} {row['position']}" for row in page["results"]]
         address = page["next"]
-    assert len(found) == len(set(found)) == 12
+    judgments = Judgment.objects.filter(slot__assignment__study=world.study).count()
+    assert len(found) == len(set(found)) == judgments > 10
 
 
 @pytest.mark.parametrize("cursor", ["x", "cD1hYmM=", "cD0lMDA=", "bz0tMQ=="])
