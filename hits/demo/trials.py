@@ -35,7 +35,6 @@ class Trial:
     corpus: str
     rows: Callable[[Pictures], Iterator[Row]] | None = None
     direction: str = ""
-    judgments: int = 1
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -143,27 +142,25 @@ _ALL_PAGE = {"units_a_page": 5, "golds_a_page": 0}
 PHOTOGRAPHS, SCENES = "photographs", "scenes"
 
 TRIALS = (
-    Trial("preference", "Which ranking looks better?", PHOTOGRAPHS, _rankings, settings=_ALL_PAGE),
+    Trial("preference", "which ranking looks better?", PHOTOGRAPHS, _rankings, settings=_ALL_PAGE),
     Trial("bison_captions", "BISON: choose a caption", PHOTOGRAPHS, _neighbours,
           settings=_ALL_PAGE),
     Trial("bison_images", "BISON: choose an image", PHOTOGRAPHS, _captioned_neighbours,
-          judgments=2, settings=_PAGE),
-    Trial("correctness", "Is the caption correct?", PHOTOGRAPHS, _wrong_captions,
+          settings=_PAGE),
+    Trial("correctness", "is the caption correct?", PHOTOGRAPHS, _wrong_captions,
           settings={**_PAGE, "own_pairs": True}),
-    Trial("detailedness", "How detailed is the caption?", PHOTOGRAPHS, _poor_captions,
+    Trial("detailedness", "how detailed is the caption?", PHOTOGRAPHS, _poor_captions,
           settings={**_PAGE, "own_pairs": True}),
-    Trial("retrieval_audit", "What a machine took for a match", SCENES, direction="i2t",
+    Trial("retrieval_audit", "what a machine took for a match", SCENES, direction="i2t",
           settings=_ALL_PAGE),
-    Trial("sts", "How alike are two texts?", PHOTOGRAPHS, _texts, judgments=5, settings=_PAGE),
-    Trial("sis", "How alike are two images?", PHOTOGRAPHS, _images, judgments=5,
+    Trial("sts", "how alike are two texts?", PHOTOGRAPHS, _texts, settings=_PAGE),
+    Trial("sis", "how alike are two images?", PHOTOGRAPHS, _images, settings=_ALL_PAGE),
+    Trial("sits", "how alike are an image and a text?", PHOTOGRAPHS, _images_with_texts,
+          settings=_PAGE),
+    Trial("renovation", "correct a machine’s text", PHOTOGRAPHS, _renovated, settings=_ALL_PAGE),
+    Trial("right_text", "which text is right?", PHOTOGRAPHS, _wrong_and_right,
           settings=_ALL_PAGE),
-    Trial("sits", "How alike are an image and a text?", PHOTOGRAPHS, _images_with_texts,
-          judgments=5, settings=_PAGE),
-    Trial("renovation", "Correct a machine’s text", PHOTOGRAPHS, _renovated, settings=_ALL_PAGE),
-    Trial("right_text", "Which text is right?", PHOTOGRAPHS, _wrong_and_right,
-          settings=_ALL_PAGE),
-    Trial("prominence", "How prominent are five objects?", SCENES, settings=_ALL_PAGE),
-    Trial("relevance", "Describe, then rate five objects", SCENES, settings=_ALL_PAGE),
-    Trial("detectors", "Which detector sees better?", SCENES, _detections, judgments=3,
-          settings=_ALL_PAGE),
+    Trial("prominence", "how prominent are five objects?", SCENES, settings=_ALL_PAGE),
+    Trial("relevance", "describe, then rate five objects", SCENES, settings=_ALL_PAGE),
+    Trial("detectors", "which detector sees better?", SCENES, _detections, settings=_ALL_PAGE),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from hits.pipeline.open import create_study, open_study
 from hits.pipeline.rows import import_rows
 
 PICTURES = 30
+MINUTES = 2
 
 
 def open_trials(corpora: Iterable[Corpus], users: dict[str, User], scratch: Path) -> None:
@@ -27,13 +28,13 @@ def open_trials(corpora: Iterable[Corpus], users: dict[str, User], scratch: Path
 def _open(trial: Trial, corpus: Corpus, users: dict[str, User], scratch: Path) -> None:
     study = create_study(
         slug=trial.slug,
-        name=trial.name,
+        name=f"Try: {trial.name}",
         corpus=corpus,
         split="test",
         protocol_slug=trial.protocol,
         by=users[Role.RESEARCHER],
         settings=dict(trial.settings),
-        judgments_wanted=trial.judgments,
+        expected_minutes=MINUTES,
     )
     if trial.direction:
         study.proposals.set(corpus.proposals.filter(direction=trial.direction))
