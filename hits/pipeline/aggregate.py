@@ -51,7 +51,10 @@ _QUERIES = """
     FROM hits_candidate c JOIN hits_study_proposals p ON p.proposal_id = c.proposal_id
     JOIN hits_proposal r ON r.id = c.proposal_id AND r.direction = %(direction)s
     WHERE p.study_id = ANY (%(studies)s) AND c.rank = 1
-    ORDER BY c.query_id
+    UNION
+    SELECT (u.payload ->> %(end)s)::bigint FROM hits_unit u
+    WHERE u.study_id = ANY (%(unproposed)s) AND u.gold IS NULL AND NOT u.excluded
+    ORDER BY 1
 """
 _CAPTIONED = """
     SELECT i.id, i.external_id, i.file_name, c.id, c.external_id, c.text
@@ -132,7 +135,15 @@ class StudySource:
             )
 
     def queries(self, direction: str) -> Iterator[ReleasedQuery]:
-        for batch in in_batches(_QUERIES, {"studies": self.ids, "direction": direction}):
+        """What machines were asked; where there were none, what people were asked about."""
+        unproposed = Study.objects.filter(pk__in=self.ids, proposals__isnull=True)
+        values = {
+            "studies": self.ids,
+            "direction": direction,
+            "unproposed": list(unproposed.values_list("pk", flat=True)),
+            "end": "image" if direction == "i2t" else "caption",
+        }
+        for batch in in_batches(_QUERIES, values):
             yield from _queries(direction, [query_id for (query_id,) in batch])
 
     def captioned(self) -> Iterator[CaptionedImage]:

@@ -17,6 +17,7 @@ from hits.pipeline import aggregate
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import NotAllowed, NothingLeft, Refused
+from hits.pipeline.open import create_study, open_study
 from hits.pipeline.release import path_of, release
 from hits.pipeline.review import decide
 from hits.pipeline.submit import submit
@@ -376,3 +377,27 @@ def test_the_manifest_explains_every_column_and_names_the_software() -> None:
         header = path_of(made.files.get(name=name)).read_text().splitlines()[0].split(",")
         assert set(explained) <= set(header)
         assert set(header) - set(explained) <= {*protocol("matching").columns}
+
+
+def test_positives_of_a_study_without_machines_are_those_of_what_people_were_asked_about() -> None:
+    corpus = making.corpus(images=3, captions_each=1)
+    settings = {"own_pairs": True, "candidates_a_page": 3, "justification": False}
+    study = create_study(
+        slug="own-pairs",
+        name="Own pairs",
+        corpus=corpus,
+        protocol_slug="matching",
+        by=corpus.owner,
+        settings=settings,
+    )
+    open_study(study=study)
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    fields = making.answers(3, "yes") | {"q1-choice": ["no"]}
+    submit(assignment_key=page.key, account=account, fields=fields)
+    check_submitted()
+    made = release(studies=[study], name="pairs", by=corpus.owner)
+    for name in ("eccv_image_to_caption.json", "eccv_caption_to_image.json"):
+        found = json.loads(path_of(made.files.get(name=name)).read_text())
+        assert len(found) == 2
+        assert all(len(positives) == 1 for positives in found.values())

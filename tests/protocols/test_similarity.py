@@ -479,3 +479,9 @@ def test_positives_are_as_eccv_caption_reads_them() -> None:
     )
     assert json.loads(files["cxc_image_to_caption.json"]) == {"7": [9, 20], "8": [20]}
     assert json.loads(files["cxc_caption_to_image.json"]) == {"9": [7], "20": [7, 8]}
+
+
+def test_a_score_in_a_file_of_judgments_was_set_by_somebody() -> None:
+    kind = protocol("sts")
+    fields = kind.told({"score": ["3.4"]})
+    assert kind.parse(fields, {}, None, kind.settings_model())["score"] == 3.4
