@@ -114,7 +114,7 @@ def _answered(name: str, value: Any) -> Iterator[tuple[str, list[str]]]:
     if dot and str(value).lower() in {"true", "false"}:
         yield field, [box] if str(value).lower() == "true" else []
     elif isinstance(value, str) and "|" in value:
-        yield name, [value, *value.split("|")]
+        yield name, [each for each in value.split("|") if each]
     else:
         yield name, _values(value)
 

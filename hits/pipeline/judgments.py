@@ -29,9 +29,11 @@ from hits.pipeline.uploaded import (
     with_ids,
 )
 from hits.protocol import FieldErrors
-from hits.records import CorpusImage, Json, JudgedUnit, Query, UnitDraft
+from hits.records import CorpusImage, Fields, Json, JudgedUnit, Query, UnitDraft
 
 CAPTIONS_KEPT = 20_000
+# So many goes show every kind of arrangement that chance makes of a unit.
+TURNS = 8
 _UNITS = """
     SELECT key, id, payload::text, gold IS NOT NULL FROM hits_unit
     WHERE study_id = %(study)s AND key = ANY (%(keys)s)
@@ -185,13 +187,15 @@ class _Reading:
 
     def _answer(self, each: Said, payload: Json) -> Json:
         if each.shown is not None:
-            arranged = self._kind.arrange(payload, 0, Random(0))
-            if not _is_like(each.shown, arranged):
-                detail = f"Shown is to be like {shown(orjson.dumps(arranged).decode())}."
+            possible = [self._kind.arrange(payload, turn, Random(turn)) for turn in range(TURNS)]
+            if not any(_is_like(each.shown, arranged) for arranged in possible):
+                detail = f"Shown is to be like {shown(orjson.dumps(possible[0]).decode())}."
                 raise Bad("bad-shown", detail)
         try:
             told = self._kind.told(each.form)
-            return self._kind.parse(told, payload, each.shown, self._settings)
+            answer = self._kind.parse(told, payload, each.shown, self._settings)
+            _refuse_what_was_left_out(each.form, answer)
+            return answer
         except FieldErrors as wrong:
             detail = "; ".join(f"{name}: {text}" for name, text in wrong.errors.items())
             raise Bad("bad-answer", shown(detail)) from None
@@ -206,16 +210,40 @@ def _or_null(number: float | None) -> str:
 
 
 def _is_like(given: Any, arranged: Any) -> bool:
-    """Of the same fields and kinds, and of the same length."""
-    if type(given) is not type(arranged):
-        return False
-    if isinstance(given, dict):
-        return given.keys() == arranged.keys() and all(
-            _is_like(given[name], arranged[name]) for name in given
-        )
-    if isinstance(given, list):
-        return len(given) == len(arranged) and all(map(_is_like, given, arranged))
-    return True
+    """Of the same form, and of the same things in this order or another."""
+    return _form_of(given) == _form_of(arranged) and sorted(_things_in(given)) == sorted(
+        _things_in(arranged)
+    )
+
+
+def _form_of(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _form_of(each) for name, each in value.items()}
+    return [_form_of(each) for each in value] if isinstance(value, list) else None
+
+
+def _things_in(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [thing for each in value.values() for thing in _things_in(each)]
+    if isinstance(value, list):
+        return [thing for each in value for thing in _things_in(each)]
+    return [repr(value)]
+
+
+def _words(values: Iterable[str]) -> set[str]:
+    return set(" ".join(values).split())
+
+
+def _refuse_what_was_left_out(form: Fields, answer: Json) -> None:
+    """A form sends only what it offers; a file may say something else, which would be lost."""
+    for name, values in form.items():
+        stored = answer.get(name)
+        if isinstance(stored, list):
+            unknown = sorted(_words(values) - _words(map(str, stored)))
+            if unknown:
+                raise Bad("bad-answer", f"{name}: {shown(', '.join(unknown))} is not understood.")
+        elif len(set(values)) > 1:
+            raise Bad("bad-answer", f"{name}: there are several answers, and one is asked for.")
 
 
 class _Captions:

@@ -37,8 +37,8 @@ from hits.protocol import Protocol, Source, protocol
 from hits.records import Json, UnitDraft
 
 INFORMATION = (
-    "You are asked to judge pairs of an image and a text. Your answers are stored under a number, "
-    "not under your name, and may be published as part of a dataset. You can stop at any time and "
+    "You are asked to answer questions about images and texts. Your answers are stored under a "
+    "number, not under your name, and may be published as part of a dataset. You can stop at any time and "
     "withdraw your consent; pages that you have not submitted are then given back."
 )
 
@@ -119,7 +119,8 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
             values.get("wording", {})
         ).model_dump()
     except ValidationError as wrong:
-        raise Refused(f"These settings cannot be used: {wrong}") from None
+        raise Refused(f"These settings cannot be used: {_in_words(wrong)}") from None
+    _refuse_other_options(kind, values["wording"])
     number = 1 if before is None else before.number + 1
     same = before is not None and before.information == values["information"]
     version = StudyVersion.objects.create(
@@ -140,6 +141,28 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
     return version
 
 
+def _in_words(wrong: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, error['loc'])) or 'all together'}: {error['msg']}"
+        for error in wrong.errors()
+    )
+
+
+def _refuse_other_options(kind: Protocol[Any, Any], wording: Json) -> None:
+    """Options can be worded anew, but none can be left out, added or left blank."""
+    for name, options in kind.wording_model().model_dump().items():
+        if not isinstance(options, dict):
+            continue
+        given = wording[name]
+        for option in options.keys() - given.keys():
+            raise Refused(f"The wording of {name} lacks the option {option!r}.")
+        for option in given.keys() - options.keys():
+            raise Refused(f"The wording of {name} has an option {option!r} that is not asked for.")
+        for option, text in options.items():
+            if isinstance(text, str) and text.strip() and not str(given[option]).strip():
+                raise Refused(f"The wording of {name} has no text for the option {option!r}.")
+
+
 @transaction.atomic
 def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int]:
     """Make the units; everything or nothing. A study that is open already stays as it is."""
@@ -152,7 +175,10 @@ def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int
     refuse_without_source(locked)
     counts = _make_units(locked, tell)
     if not counts.get(judged_pool(locked)):
-        raise Refused("What the study was given made no unit to judge: do the images have files?")
+        raise Refused(
+            "What the study was given made no unit to judge. Do the images have files, and is "
+            "something finished in the studies that feed it?"
+        )
     refuse_too_few_golds(locked.version)
     Study.objects.filter(pk=locked.pk).update(state=Study.State.OPEN, opened_at=timezone.now())
     _analyze_units()

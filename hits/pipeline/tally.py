@@ -252,13 +252,14 @@ def _tally(study: Study, asked: Tallied, counted: _Counted) -> Tally:
 def _numbers(study: Study, asked: Tallied) -> Numbers:
     values = {"field": asked.field, "low": asked.low, "high": asked.high, "bins": BINS}
     mean, deviation, median, bins = one_row(_NUMBERS, {"study": study.pk, **values})
+    counted = json.loads(bins)
     return Numbers(
         mean,
         deviation,
         median,
         asked.low,
         asked.high,
-        [bins.get(str(number), 0) for number in range(1, BINS + 1)],
+        [counted.get(str(number), 0) for number in range(1, BINS + 1)],
     )
 
 

@@ -299,7 +299,8 @@ def _captions_unit(
 
 
 def _in_order(payload: Json, shown: Json | None) -> list[int]:
-    return list(payload["captions"] if shown is None else shown["captions"])
+    """Without what was shown nobody knows: a KeyError."""
+    return list((shown or {})["captions"])
 
 
 # Stage 3
@@ -496,7 +497,8 @@ def _images_unit(
 
 
 def _sides(shown: Json | None) -> tuple[str, str]:
-    if shown is None or shown["first"] == POSITIVE:
+    """Without what was shown nobody knows: a KeyError."""
+    if (shown or {})["first"] == POSITIVE:
         return POSITIVE, NEGATIVE
     return NEGATIVE, POSITIVE
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -278,6 +279,55 @@ def test_json_lines_name_units_by_their_keys_and_hold_lists(tmp_path: Path) -> N
     assert judgment.answer == {
         "choice": "mostly_no", "reasons": ["wrong", "grammar"], "errors": ["age"],
     }  # fmt: skip
+
+
+def test_what_a_file_says_and_the_form_does_not_know_is_refused_and_not_lost(
+    tmp_path: Path,
+) -> None:
+    study = pairs(tmp_path, justification=True)
+    unit = Unit.objects.filter(gold__isnull=True).earliest("pk")
+    line = {"worker": 7, "unit": unit.key, "choice": "mostly_no"}
+    for wrong in (
+        {"reasons": ["grammar", "bogus"]},
+        {"reasons": ["wrong"], "errors": ["colour", "quantity"]},
+        {"reasons": ["grammar"], "choice": ["mostly_no", "yes"]},
+    ):
+        bring(study, tmp_path, json.dumps(line | wrong), "j.jsonl")
+    assert not Judgment.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("slug", "row", "choice", "wrong"),
+    [
+        ("bison_images", {"caption": 10, "positive": 1, "negative": 2}, "first",
+         [None, {"first": "banana"}]),
+        ("bison_captions", {"positive": 1, "negative": 2}, "1",
+         [None, {"captions": [1, 2]}, {"captions": []}]),
+        ("preference", {"caption": 10, "outputs": {"a": [1], "b": [2]}}, "left",
+         [None, {"left": "bogus", "right": "nonsense"}, {"left": "a", "right": "a"}]),
+        ("right_text", {"image": 1, "wrong": "A dog.", "right": "A cat."}, "1",
+         [None, {"order": ["bogus", "proposed"]}]),
+    ],
+)  # fmt: skip
+def test_answers_are_read_only_by_an_order_in_which_the_unit_can_have_been_shown(
+    tmp_path: Path, slug: str, row: dict[str, Any], choice: str, wrong: list[Any]
+) -> None:
+    corpus = making.corpus(images=4)
+    study = create_study(
+        slug="shown", name="Shown", corpus=corpus, protocol_slug=slug, by=corpus.owner
+    )
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps(row))
+    import_rows(study=study, source=str(file))
+    open_study(study=study)
+    unit = Unit.objects.get(study=study)
+    line = {"worker": 7, "unit": unit.key, "choice": choice}
+    for shown in wrong:
+        bring(study, tmp_path, json.dumps(line | {"shown": shown}), "j.jsonl")
+    assert not Judgment.objects.exists()
+    right = protocol(slug).arrange(unit.payload, 1, Random(3))
+    bring(study, tmp_path, json.dumps(line | {"shown": right}), "j.jsonl")
+    assert Judgment.objects.count() == 1
 
 
 PAIR: dict[str, Any] = {"image": 1, "caption": 20}

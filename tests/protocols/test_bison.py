@@ -153,7 +153,9 @@ def test_none_is_an_answer_without_a_caption() -> None:
 @pytest.mark.parametrize("sent", [[], [""], ["0"], ["4"], ["11"], ["caption"], ["-1"], ["²"]])
 def test_a_caption_that_is_not_on_the_page_is_no_answer(sent: list[str]) -> None:
     with pytest.raises(FieldErrors) as wrong:
-        CAPTIONS.parse({"choice": sent}, PAIR, None, CAPTIONS.settings_model())
+        CAPTIONS.parse(
+            {"choice": sent}, PAIR, {"captions": [11, 12, 13]}, CAPTIONS.settings_model()
+        )
     assert set(wrong.value.errors) == {"choice"}
 
 

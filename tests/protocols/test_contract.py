@@ -13,6 +13,7 @@ from hits.models import Account, Assignment, Corpus, Judgment, Slot, Study
 from hits.pipeline.aggregate import StudySource
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
+from hits.pipeline.errors import Refused
 from hits.pipeline.open import change_version, create_study, open_study
 from hits.pipeline.release import path_of, release
 from hits.pipeline.show import items_of, page_of
@@ -133,6 +134,20 @@ def test_the_page_offers_what_the_answer_takes(case: Case) -> None:
             assert len(case.kind.row(answer)) == len(case.kind.columns)
 
 
+def test_no_option_can_be_left_without_words(case: Case) -> None:
+    wording = case.kind.wording_model().model_dump()
+    for name, options in wording.items():
+        if not isinstance(options, dict):
+            continue
+        first = next(iter(options))
+        others = {option: text for option, text in options.items() if option != first}
+        for wrong in (others, {**options, "of our own": "Some words."}):
+            with pytest.raises(Refused, match="These settings cannot be used|The wording of"):
+                change_version(
+                    study=case.study, by=case.corpus.owner, wording={**wording, name: wrong}
+                )
+
+
 def test_no_answer_is_no_answer(case: Case) -> None:
     slot = Slot.objects.filter(assignment=case.page).select_related("unit")[0]
     with pytest.raises(FieldErrors):
@@ -198,6 +213,10 @@ def test_a_page_answered_well_is_used_aggregated_and_released(case: Case) -> Non
     for unit in released:
         assert unit.aggregate.label
         assert sum(unit.aggregate.distribution.values()) == 1
+    researcher = Client()
+    researcher.force_login(case.corpus.owner)
+    for path in ("", "results/", "results.csv"):
+        assert researcher.get(f"/research/studies/{case.study.slug}/{path}").status_code == 200
     made = release(studies=[case.study], name="contract", by=case.corpus.owner)
     names = set(made.files.values_list("name", flat=True))
     source = StudySource([case.study], case.kind)

@@ -62,6 +62,7 @@ const REFUSALS = {
 };
 
 export function watchLease() {
+  if (!find("lease")) return;
   const left = new Date(find("lease").dateTime) - Date.now();
   const over =
     "The time for this page is over. Submit it soon: it counts as long as nobody else has " +

@@ -57,7 +57,7 @@ export class Question {
   }
 
   // Where several parts share a key, it goes to one that wants an answer: the one with the
-  // focus, else the first.
+  // focus, else the first. An answer is changed by its key only where the focus is.
   optionFor(key) {
     const partOf = (input) => input.closest("[data-field]");
     const found = this.inputs.filter(
@@ -65,7 +65,8 @@ export class Question {
     );
     const wanting = found.filter((input) => !isAnswered(partOf(input)));
     const focused = (input) => partOf(input).contains(document.activeElement);
-    return wanting.find(focused) ?? wanting[0] ?? found.find(focused) ?? found[0];
+    const alone = new Set(found.map(partOf)).size === 1 ? found[0] : undefined;
+    return wanting.find(focused) ?? wanting[0] ?? found.find(focused) ?? alone;
   }
 
   partFor(key) {

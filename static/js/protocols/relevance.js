@@ -1,8 +1,10 @@
 // A caption first, then the ratings: they open when it is said that the caption is finished, and
-// from then on it stays as it is. Without this, both are there.
+// from then on it stays as it is, whatever is undone. Without this, both are there.
 
 const form = document.getElementById("answers");
 const questions = [...form.querySelectorAll(".question")];
+
+const finished = new Map();
 
 form.classList.add("is-gated");
 for (const part of form.querySelectorAll(".written")) part.hidden = false;
@@ -18,6 +20,12 @@ function hold(question) {
   const words = text.value.split(/\s+/).filter(Boolean).length;
   written.disabled = words < Number(text.dataset.fewestWords);
   if (written.disabled) written.checked = false;
+  if (written.checked) finished.set(question, text.value);
+  if (finished.has(question)) {
+    written.checked = true;
+    written.disabled = false;
+    text.value = finished.get(question);
+  }
   text.readOnly = written.checked;
 }
 
