@@ -38,8 +38,8 @@ from hits.records import Json, UnitDraft
 
 INFORMATION = (
     "You are asked to answer questions about images and texts. Your answers are stored under a "
-    "number, not under your name, and may be published as part of a dataset. You can stop at any time and "
-    "withdraw your consent; pages that you have not submitted are then given back."
+    "number, not under your name, and may be published as part of a dataset. You can stop at any "
+    "time and withdraw your consent; pages that you have not submitted are then given back."
 )
 
 VERSIONED = (
