@@ -51,7 +51,7 @@ class InHouse:
     def admit(self, query: Mapping[str, str]) -> Entry:
         raise Refusal("Raters of the house log in.")
 
-    def finish(self, *, ref: str, receipt: str) -> FormToPost:
+    def finish(self, *, ref: str, worker: str, receipt: str) -> FormToPost:
         raise Refusal("What raters of the house submit is here already.")
 
     def list_submissions(

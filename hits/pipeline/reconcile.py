@@ -21,6 +21,7 @@ from hits.pipeline.launch import grant
 from hits.pipeline.people import account_at
 from hits.pipeline.publish import QUEUE, replace_lost, take_back_tickets
 from hits.pipeline.review import record
+from hits.pipeline.submit import close
 from hits.records import Json
 
 log = structlog.get_logger()
@@ -126,6 +127,11 @@ def _give_the_place_to(claim: Claim) -> None:
         reserves=False
     )
     Claim.objects.filter(pk=claim.pk).update(reserves=True)
+    unsold = Assignment.objects.select_for_update(no_key=True).filter(
+        claim__hit=claim.hit_id, state=Assignment.State.OPEN
+    )
+    for page in unsold.exclude(pk=claim.assignment_id or 0).order_by("pk"):
+        close(page, Assignment.State.EXPIRED)
     sold = Hit.objects.filter(pk=claim.hit_id, state=Hit.State.LIVE)
     sold.update(state=Hit.State.ENDED)
 

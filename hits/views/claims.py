@@ -9,6 +9,7 @@ from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Claim, ClaimState, Intent, Publication
@@ -125,7 +126,7 @@ def claim(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     context = study_context(request, study, "channels") | {
         "publication": publication,
         "claim": found,
-        "meaning": follow.MEANINGS[found.state].capitalize() + ".",
+        "meaning": capfirst(follow.MEANINGS[found.state]) + ".",
         "excluded": excluded_because(study, found.account),
         "may_pay": follow.to_pay(this).exists(),
         "may_compensate": follow.to_compensate(this).exists(),

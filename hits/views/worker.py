@@ -296,14 +296,16 @@ def _page_that_is_older(visit: Visit, found: Claim, fields: Fields, refusal: Sta
 def _owe(visit: Visit, entry: Entry, refusal: claims.TooMany) -> HttpResponse:
     """Nothing is stored of a claim too many. If it is the real one, the marketplace's list will
     say so once it is handed over, and it is paid for as work that did not arrive."""
-    form = visit.channel.finish(ref=entry.ref, receipt="")
+    form = visit.channel.finish(ref=entry.ref, worker=entry.worker, receipt="")
     return _render(visit, "work/worker_finish.html", {"form": form, "owed": refusal.message})
 
 
 def _hand_over(visit: Visit, entry: Entry, found: Claim) -> HttpResponse:
     receipt = str(found.assignment.key) if found.assignment else ""
     context = {
-        "form": visit.channel.finish(ref=found.ref, receipt=receipt),
+        "form": visit.channel.finish(
+            ref=found.ref, worker=found.account.external_id, receipt=receipt
+        ),
         "claim": found,
         "receipt": receipt,
         "is_late": claims.came_too_late(found),

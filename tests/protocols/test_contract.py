@@ -142,7 +142,7 @@ def test_no_option_can_be_left_without_words(case: Case) -> None:
         first = next(iter(options))
         others = {option: text for option, text in options.items() if option != first}
         for wrong in (others, {**options, "of our own": "Some words."}):
-            with pytest.raises(Refused, match="These settings cannot be used|The wording of"):
+            with pytest.raises(Refused, match=r"These settings cannot be used|The wording of"):
                 change_version(
                     study=case.study, by=case.corpus.owner, wording={**wording, name: wrong}
                 )

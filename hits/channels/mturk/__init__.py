@@ -37,9 +37,16 @@ RECEIPT = "receipt"
 # So many tickets are asked about one by one before the list of all is worth a look.
 FEW_TICKETS = 20
 # Repeating is the ledger's work: a client that repeats by itself hides what happened.
+# A call that makes or pays something is repeated by the ledger alone, which writes it down first.
 CONFIG = Config(connect_timeout=5, read_timeout=20, retries={"total_max_attempts": 1})
+# To read again is harmless: throttled or failed, botocore tries anew after a growing, random while.
+READING = Config(
+    connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 6}
+)
 # Somebody waits for the page that shows the balance.
-QUICK = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 1})
+QUICK = Config(
+    connect_timeout=2, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 3}
+)
 _ID = re.compile(r"[A-Za-z0-9]{1,64}")
 
 OPERATIONS: Mapping[str, str] = {
@@ -92,6 +99,7 @@ class MTurk:
             region_name=values["region"],
         )
         self.client: Any = session.client("mturk", endpoint_url=values["url"], config=CONFIG)
+        self.reading: Any = session.client("mturk", endpoint_url=values["url"], config=READING)
         self.quick: Any = session.client("mturk", endpoint_url=values["url"], config=QUICK)
         self.queue: Any = None
         if self.place.queue:
@@ -159,16 +167,16 @@ class MTurk:
         return None
 
     def _ended(self, request: Json) -> Json | None:
-        hit = self.client.get_hit(HITId=request["HITId"])["HIT"]
+        hit = self.reading.get_hit(HITId=request["HITId"])["HIT"]
         is_over = hit["HITStatus"] == "Disposed" or hit["Expiration"] <= datetime.now(UTC)
         return {} if is_over else None
 
     def _deleted(self, request: Json) -> Json | None:
-        hit = self.client.get_hit(HITId=request["HITId"])["HIT"]
+        hit = self.reading.get_hit(HITId=request["HITId"])["HIT"]
         return {} if hit["HITStatus"] == "Disposed" else None
 
     def _decided(self, request: Json, status: str) -> Json | None:
-        found = self.client.get_assignment(AssignmentId=request["AssignmentId"])["Assignment"]
+        found = self.reading.get_assignment(AssignmentId=request["AssignmentId"])["Assignment"]
         return {} if found["AssignmentStatus"] == status else None
 
     def _bonus_paid(self, request: Json, others: int) -> Json | None:
@@ -199,7 +207,7 @@ class MTurk:
         return None
 
     def _pages(self, operation: str, key: str, **request: Any) -> Iterator[Json]:
-        paginator = self.client.get_paginator(operation)
+        paginator = self.reading.get_paginator(operation)
         for page in paginator.paginate(**request, PaginationConfig={"PageSize": 100}):
             yield from page[key]
 
@@ -212,10 +220,11 @@ class MTurk:
             raise Refusal("This address lacks what the marketplace adds to it.")
         return Entry(worker=worker, ref=ref, hit_id=hit_id, is_preview=False, is_verified=False)
 
-    def finish(self, *, ref: str, receipt: str) -> FormToPost:
+    def finish(self, *, ref: str, worker: str, receipt: str) -> FormToPost:
+        """With the worker: an id of an assignment may have passed to somebody else meanwhile."""
         return FormToPost(
             action=f"{self.submit_origin}/mturk/externalSubmit",
-            fields={"assignmentId": ref, RECEIPT: receipt},
+            fields={"assignmentId": ref, "workerId": worker, RECEIPT: receipt},
         )
 
     def list_submissions(

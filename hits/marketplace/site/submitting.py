@@ -1,5 +1,6 @@
 """externalSubmit: the requester's page hands in what the worker did, from inside its frame. No
-cookie comes along, so the assignment's id alone says whose work it is."""
+cookie comes along, so the assignment's id says whose work it is; and where the page names its
+worker and its HIT too, they must be those of the assignment."""
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
@@ -36,6 +37,9 @@ def _taken(posted: QueryDict) -> tuple[int, str, str]:
     assignment = named.filter(status__in=Assignment.LIVE).first() or named.order_by("id").last()
     if assignment is None:
         return 404, "Not submitted", "The marketplace knows no such assignment."
+    whose = {"workerId": assignment.worker.worker_id, "hitId": assignment.hit.hit_id}
+    if any(posted.get(name, known) != known for name, known in whose.items()):
+        return 409, "Not submitted", "This HIT is not yours any more: somebody else has it."
     try:
         work.submit(assignment=assignment, answers=_answers(posted))
     except Refused as refusal:
