@@ -6,7 +6,7 @@ import numpy as np
 
 from hits.analysis.arrays import Bools, Floats, Ints
 from hits.analysis.errors import DegenerateInput
-from hits.analysis.signals.usual import Tail, Usual, usual
+from hits.analysis.signals.usual import QUARTILE, Tail, usual
 from hits.analysis.signals.wording import chance, many
 from hits.analysis.signals.work import (
     FAILED,
@@ -21,6 +21,8 @@ from hits.analysis.signals.work import (
 
 # A tenth faster or slower is no difference.
 LEAST_PACE = 0.1
+# Seconds; clocks that say less are not that exact.
+SHORTEST = 0.1
 
 
 def page_golds(work: Work, rules: Rules) -> Iterator[Signal]:
@@ -85,16 +87,26 @@ def times(work: Work, rules: Rules) -> Iterator[Signal]:
 
     A device that few people use is held to the people of all devices.
     """
-    rows = work.seconds > 0
+    rows = ~np.isnan(work.seconds)
     if not rows.any():
         raise DegenerateInput("No times are known.")
     timed = work.kept(rows)
-    logs = np.log(timed.seconds)
+    logs = np.log(np.maximum(timed.seconds, SHORTEST))
     centres, spreads = _paces(logs, timed, rules)
+    deviation = _deviation(logs, timed.people)
     subjects: tuple[tuple[Subject, Ints], ...] = (("page", timed.pages), ("person", timed.people))
     for subject, keys in subjects:
         for key, own in grouped(keys):
-            yield _pace(subject, key, logs[own], centres[own], float(spreads[own].mean()), rules)
+            # A median's standard error, of a normal sample: 1.2533 of the mean's.
+            error = 1.2533 * deviation / float(np.sqrt(len(own)))
+            spread = float(np.hypot(spreads[own].mean(), error))
+            yield _pace(subject, key, logs[own], centres[own], spread, rules)
+
+
+def _deviation(logs: Floats, people: Ints) -> float:
+    """Of single judgments from their person's middle, whatever pauses there are."""
+    away = np.concatenate([np.abs(logs[own] - np.median(logs[own])) for _, own in grouped(people)])
+    return float(np.median(away)) / QUARTILE
 
 
 def _paces(logs: Floats, timed: Work, rules: Rules) -> tuple[Floats, Floats]:
@@ -116,9 +128,7 @@ def _medians(values: Floats, keys: Ints) -> Floats:
 def _pace(
     subject: Subject, key: int, logs: Floats, centres: Floats, spread: float, rules: Rules
 ) -> Signal:
-    # A median's standard error, of a normal sample: 1.2533 of the mean's.
-    error = 1.2533 * float(np.std(logs) / np.sqrt(len(logs)))
-    distance = Usual(0.0, spread).distance(float(np.median(logs - centres)), error)
+    distance = float(np.median(logs - centres)) / spread
     threshold = -rules.fast_spreads if distance < 0 else rules.slow_spreads
     way = "faster" if distance < 0 else "slower"
     return Signal(
@@ -171,7 +181,7 @@ def _answers_by_person(work: Work, rules: Rules) -> tuple[Ints, Ints]:
     enough = counts.sum(axis=1) >= rules.fewest_judgments
     if enough.sum() < rules.fewest_people:
         raise DegenerateInput(
-            f"Only {many(int(enough.sum()), 'person', 'people')} have "
+            f"Only {many(int(enough.sum()), 'person has', 'people have')} "
             f"{rules.fewest_judgments} judgments."
         )
     return counts[enough], people[enough]

@@ -29,12 +29,13 @@ def disagreement(work: Work, rules: Rules) -> Iterator[Signal]:
     sums = np.bincount(shared.people, weights=distances)
     enough = numbers >= rules.fewest_judgments
     rest = usual(sums[enough] / numbers[enough], fewest=rules.fewest_people, least=LEAST)
+    # Of all judgments: two that happen to lie equally far away are not for that more certain.
+    deviation = float(distances.std())
     for page, own in grouped(shared.pages):
-        if len(own) > 1:
-            yield _disagrees("page", page, distances[own], rest, rules)
+        yield _disagrees("page", page, distances[own], deviation, rest, rules)
     for person, own in grouped(shared.people):
         if len(own) >= rules.fewest_judgments:
-            yield _disagrees("person", person, distances[own], rest, rules)
+            yield _disagrees("person", person, distances[own], deviation, rest, rules)
 
 
 def _shared(work: Work) -> Work:
@@ -66,10 +67,12 @@ def _from_rest(shared: Work) -> Floats:
     return distances
 
 
-def _disagrees(subject: Subject, key: int, distances: Floats, rest: Usual, rules: Rules) -> Signal:
+def _disagrees(
+    subject: Subject, key: int, distances: Floats, deviation: float, rest: Usual, rules: Rules
+) -> Signal:
     figure = float(distances.mean())
-    error = float(distances.std(ddof=1)) / np.sqrt(len(distances))
-    away = rest.distance(figure, float(error))
+    error = deviation / float(np.sqrt(len(distances)))
+    away = rest.distance(figure, error)
     return Signal(
         "disagreement",
         subject,
@@ -231,7 +234,7 @@ def confirmation(work: Work, rules: Rules) -> Iterator[Signal]:
     enough = np.flatnonzero(asked >= rules.fewest_judgments)
     if len(enough) < rules.fewest_people:
         raise DegenerateInput(
-            f"Only {many(len(enough), 'person', 'people')} have {rules.fewest_judgments} "
+            f"Only {many(len(enough), 'person has', 'people have')} {rules.fewest_judgments} "
             "judgments that a later stage asked about."
         )
     shares = refused[enough] / asked[enough]

@@ -144,7 +144,8 @@ class Work:
 
     def kept(self, rows: Bools | Ints) -> "Work":
         """Only these rows, in this order; the codes stay."""
-        return replace(self, **{name: column[rows] for name, column in self._columns().items()})
+        fewer: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
+        return replace(self, **fewer)
 
     def in_order(self) -> "Work":
         """By person, page and position."""
