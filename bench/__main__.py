@@ -19,6 +19,7 @@ from bench import (
     report,
     retrieval,
     scale,
+    signals,
 )
 from bench.cluster import BenchError
 
@@ -30,6 +31,7 @@ BENCHES: dict[str, ModuleType] = {
     "comparisons": comparisons,
     "bootstrap": bootstrap,
     "coverage": coverage,
+    "signals": signals,
     "scale": scale,
 }
 
