@@ -251,7 +251,8 @@ def _tally(study: Study, asked: Tallied, counted: _Counted) -> Tally:
 
 def _numbers(study: Study, asked: Tallied) -> Numbers:
     values = {"field": asked.field, "low": asked.low, "high": asked.high, "bins": BINS}
-    mean, deviation, median, bins = one_row(_NUMBERS, {"study": study.pk, **values})
+    mean, deviation, median, found = one_row(_NUMBERS, {"study": study.pk, **values})
+    bins = json.loads(found)
     return Numbers(
         mean,
         deviation,

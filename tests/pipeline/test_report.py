@@ -12,6 +12,7 @@ from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.report import StudyReport, report_of
 from hits.pipeline.submit import submit
+from hits.pipeline.tally import results_of
 from hits.records import Cell, Table
 from tests import making
 from tests.protocols.cases.similarity import study_of_sts
@@ -196,3 +197,13 @@ def test_a_report_costs_the_same_number_of_statements_however_much_was_judged(
     assert statements(study) == few
     assert few <= 8
     assert statements(study) == 1
+
+
+def test_the_first_results_of_a_slider_have_its_numbers() -> None:
+    study = study_of_sts(making.corpus(images=12))
+    answer(
+        study, lambda unit, shown: {"set": ["1"], "score": [str((unit.gold or {"low": 2})["low"])]}
+    )
+    numbers = results_of(study).tallies[0].numbers
+    assert numbers is not None
+    assert (numbers.mean, sum(numbers.bins), numbers.bins[4]) == (2, 10, 10)
