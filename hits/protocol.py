@@ -44,6 +44,14 @@ class Source(StrEnum):
     ROWS = "rows"
 
 
+class Report(StrEnum):
+    """What a report of a study says beside what it says of every study."""
+
+    COMPARISONS = "comparisons"
+    CONVERSION = "conversion"
+    SCORES = "scores"
+
+
 class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -178,6 +186,12 @@ class Protocol(ABC, Generic[Settings, Wording]):
         """What is counted for the first results; by machine and rank, too, for the first of it
         if it has options."""
         return []
+
+    # What else a report computes: of systems side by side as in hits.sides, of the units that
+    # people let through, of the first number that is tallied; the latter by what the payload has
+    # under this name.
+    reports: ClassVar[frozenset[Report]] = frozenset()
+    scores_by: ClassVar[str] = ""
 
     def export(self, source: ReleaseSource, settings: Settings) -> Mapping[str, Iterable[str]]:
         """The files of the protocol's public format, by name, as streams of text."""

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 Fields = Mapping[str, list[str]]
 Json = dict[str, Any]
+Cell = str | int | float | None
 
 
 class Candidate(NamedTuple):
@@ -76,6 +77,8 @@ class Tallied:
     options: Sequence["Option"] = ()
     low: float = 0
     high: float = 0
+    # The options stand in an order that means more or less of something.
+    is_ordered: bool = False
 
     @property
     def is_number(self) -> bool:
@@ -197,6 +200,38 @@ class ReleasedQuery:
     id: int
     external_id: str
     originals: Mapping[int, str]
+
+
+class Said(NamedTuple):
+    """A judgment that is used: of which unit, what that is about and how many it wants, by whom,
+    the answer, and what was decided by chance when it was asked."""
+
+    unit: str
+    about: Json
+    wanted: int
+    person: int
+    answer: Json
+    shown: Json | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Shares lie between 0 and 1 and are read in percent."""
+
+    name: str
+    kind: Literal["text", "count", "share", "number"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a report, or why there is none."""
+
+    slug: str
+    title: str
+    note: str = ""
+    columns: Sequence[Column] = ()
+    rows: Sequence[Sequence[Cell]] = ()
+    why: str = ""
 
 
 class UnitSource(Protocol):

@@ -104,7 +104,7 @@ def results_of(study: Study) -> Results:
     """Counted anew after a decision where that is cheap, and at least every minute."""
     decided = Decision.objects.filter(assignment__study=study).order_by("-pk")
     last = decided.values_list("pk", flat=True).first() or 0
-    return kept(f"results/{study.pk}", f"{study.version_id}/{last}", lambda: _results(study))
+    return kept(f"results/{study.pk}", f"{study.version_id}/{last}", lambda: fresh_results(study))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,22 +114,22 @@ class Kept(Generic[T]):
     at: float
     cost: float
 
-    def is_good(self, mark: str) -> bool:
-        """The same mark holds for a minute; without it, what is dear is kept ten times as long
+    def is_good(self, mark: str, seconds: int = KEPT_SECONDS) -> bool:
+        """The same mark holds for so long; without it, what is dear is kept ten times as long
         as it took, so that looking at a large and busy study never costs more than a tenth."""
         age = time.time() - self.at
         if mark and mark == self.mark:
-            return age < KEPT_SECONDS
+            return age < seconds
         return self.cost > CHEAP_SECONDS and age < min(10 * self.cost, KEPT_SECONDS)
 
 
-def kept(key: str, mark: str, compute: Callable[[], T]) -> T:
+def kept(key: str, mark: str, compute: Callable[[], T], seconds: int = KEPT_SECONDS) -> T:
     found: Kept[T] | None = cache.get(key)
-    if found is None or not found.is_good(mark):
+    if found is None or not found.is_good(mark, seconds):
         started = time.time()
         value = compute()
         found = Kept(value, mark, time.time(), time.time() - started)
-        cache.set(key, found, KEPT_SECONDS)
+        cache.set(key, found, seconds)
     return found.value
 
 
@@ -190,7 +190,7 @@ _GOLDS = """
 """
 
 
-def _results(study: Study) -> Results:
+def fresh_results(study: Study) -> Results:
     assert study.version is not None
     kind, settings = rules_of(study)
     wording = kind.wording_model.model_validate(study.version.wording)
@@ -251,15 +251,15 @@ def _tally(study: Study, asked: Tallied, counted: _Counted) -> Tally:
 
 def _numbers(study: Study, asked: Tallied) -> Numbers:
     values = {"field": asked.field, "low": asked.low, "high": asked.high, "bins": BINS}
-    mean, deviation, median, bins = one_row(_NUMBERS, {"study": study.pk, **values})
-    counted = json.loads(bins)
+    mean, deviation, median, found = one_row(_NUMBERS, {"study": study.pk, **values})
+    bins = json.loads(found)
     return Numbers(
         mean,
         deviation,
         median,
         asked.low,
         asked.high,
-        [counted.get(str(number), 0) for number in range(1, BINS + 1)],
+        [bins.get(str(number), 0) for number in range(1, BINS + 1)],
     )
 
 

@@ -19,6 +19,7 @@ from hits.protocol import (
     ImageRef,
     PagedProtocol,
     PageSettings,
+    Report,
     Source,
     register,
 )
@@ -182,6 +183,7 @@ class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
     )
     columns = ("choice", "caption", "text")
     caption_columns = frozenset({"caption"})
+    reports = frozenset({Report.CONVERSION})
 
     def units(
         self, source: UnitSource, settings: CaptionsSettings, random: Random
@@ -409,6 +411,7 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
         {"caption": 3, "positive": 3, "negative": 4},
     )
     columns = ("choice",)
+    reports = frozenset({Report.CONVERSION})
 
     def units(
         self, source: UnitSource, settings: ImagesSettings, random: Random

@@ -19,6 +19,7 @@ from hits.protocol import (
     ImageRef,
     PagedProtocol,
     PageSettings,
+    Report,
     Source,
     register,
 )
@@ -190,6 +191,7 @@ class Detectors(PagedProtocol[Settings, Wording]):
         },
     )
     columns = ("chosen",)
+    reports = frozenset({Report.COMPARISONS})
 
     def units(self, source: UnitSource, settings: Settings, random: Random) -> Iterator[UnitDraft]:
         for row in source.rows():

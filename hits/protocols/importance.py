@@ -341,7 +341,8 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
         )
 
     def tallies(self, settings: RatingSettings, wording: RatingWording) -> Sequence[Tallied]:
-        return [Tallied("ratings", wording.question, self.form(settings, wording)["choices"])]
+        choices = self.form(settings, wording)["choices"]
+        return [Tallied("ratings", wording.question, choices, is_ordered=True)]
 
     def export(
         self, source: ReleaseSource, settings: RatingSettings

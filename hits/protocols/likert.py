@@ -172,7 +172,8 @@ class Scale(PagedProtocol[ScaleSettings, Words]):
         return Aggregate(f"{round(mean, 2):g}", False, distribution, mean)
 
     def tallies(self, settings: ScaleSettings, wording: Words) -> Sequence[Tallied]:
-        return [Tallied("score", wording.question, self.form(settings, wording)["choices"])]
+        choices = self.form(settings, wording)["choices"]
+        return [Tallied("score", wording.question, choices, is_ordered=True)]
 
     def export(self, source: ReleaseSource, settings: ScaleSettings) -> Mapping[str, Iterable[str]]:
         columns = ["image_id", "caption_id", "caption", "mean", "judgments", *SCORES]

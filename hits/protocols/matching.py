@@ -328,7 +328,7 @@ class Matching(Protocol[Settings, Wording]):
     def tallies(self, settings: Settings, wording: Wording) -> Sequence[Tallied]:
         form = self.form(settings, wording)
         return [
-            Tallied("choice", wording.question, form["choices"]),
+            Tallied("choice", wording.question, form["choices"], is_ordered=True),
             Tallied("reasons", wording.reasons_question, form["reasons"]),
             Tallied("errors", wording.errors_question, form["errors"]),
         ][: 3 if settings.justification else 1]

@@ -20,6 +20,7 @@ from hits.protocol import (
     ImageRef,
     PagedProtocol,
     PageSettings,
+    Report,
     Source,
     register,
 )
@@ -227,6 +228,7 @@ class Preference(PagedProtocol[Settings, Wording]):
         },
     )
     columns = ("chosen",)
+    reports = frozenset({Report.COMPARISONS})
 
     def units(self, source: UnitSource, settings: Settings, random: Random) -> Iterator[UnitDraft]:
         for row in source.rows():

@@ -21,6 +21,7 @@ from hits.protocol import (
     ImageRef,
     PagedProtocol,
     PageSettings,
+    Report,
     Source,
     register,
 )
@@ -400,6 +401,8 @@ class Similarity(PagedProtocol[Own, Said]):
     scripts = ("js/protocols/slider.js",)
     styles = ("css/protocols/similarity.css",)
     columns: ClassVar[Sequence[str]] = ("score", "moved")
+    reports = frozenset({Report.SCORES})
+    scores_by = "sampling_method"
 
     def units(self, source: UnitSource, settings: Own, random: Random) -> Iterator[UnitDraft]:
         for row in source.rows():

@@ -108,6 +108,7 @@ api/reviews/<uuid:key>/decide/                         POST   401  404  404  200
 api/studies/<slug:slug>/decisions/                     GET    401  404  404  200  404  200  200
 
 api/studies/<slug:slug>/results/                       GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/report/                        GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/judgments/                     GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/releases/                      GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/releases/                      POST   401  404  404  404  404  202  202
@@ -183,6 +184,9 @@ research/studies/<slug:slug>/imports/                  GET    log  404  404  404
 research/studies/<slug:slug>/imports/                  POST   log  404  404  404  404  422  422
 research/studies/<slug:slug>/results/                  GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/results.csv               GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/report/                   GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/report/<slug:table>.csv   GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/report/<slug:table>.tex   GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/problems/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/settings/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/settings/                 POST   log  404  404  404  404  200  200

@@ -74,6 +74,7 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
         "anything": "x",
         "channel": world.hit.publication.channel,
         "protocol": "matching",
+        "table": "people",
     }
 
 

@@ -163,7 +163,8 @@ def test_every_page_is_accessible_and_fits(
     of_study = f"/research/studies/{study.slug}/"
     paths = [
         "/review/", address(flagged[0]), f"/review/{study.slug}/decided/?by=all", "/research/",
-        of_study, *(f"{of_study}{name}/" for name in ("results", "people", "settings", "releases")),
+        of_study, f"{of_study}report/",
+        *(f"{of_study}{name}/" for name in ("results", "people", "settings", "releases")),
         f"/research/corpora/{study.corpus.slug}/",
     ]  # fmt: skip
     page = visitor(reviewer, width=width, color_scheme=scheme).new_page()

@@ -90,7 +90,7 @@ def test_desks_fit(
     researcher: User = study.corpus.owner
     Membership.objects.create(study=study, user=researcher, role=Role.REVIEWER)
     page = visitor(researcher, width, color_scheme=scheme).new_page()
-    tabs = ["", "results/", "people/", "settings/", "releases/", "imports/"]
+    tabs = ["", "results/", "report/", "people/", "settings/", "releases/", "imports/"]
     paths = [f"/research/studies/{study.slug}/{tab}" for tab in tabs]
     assert_fit(page, [*paths, f"/review/{study.slug}/decided/", "/review/", "/research/"])
 
@@ -111,7 +111,7 @@ def test_desks_fit_names_without_a_space(
     )
     Membership.objects.create(study=study, user=researcher, role=Role.REVIEWER)
     page = visitor(researcher, 360).new_page()
-    tabs = ["", "results/", "people/", "settings/", "releases/", "imports/"]
+    tabs = ["", "results/", "report/", "people/", "settings/", "releases/", "imports/"]
     paths = [f"/research/studies/{study.slug}/{tab}" for tab in tabs]
     paths += [f"/research/studies/{draft.slug}/", f"/research/corpora/{corpus.slug}/"]
     paths += ["/research/", "/research/studies/new/", "/review/", f"/review/{study.slug}/decided/"]

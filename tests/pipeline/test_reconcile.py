@@ -115,6 +115,22 @@ def test_when_somebody_else_is_confirmed_the_units_of_an_invented_claim_go_out_a
     assert_places_reconcile()
 
 
+def test_when_somebody_else_is_confirmed_an_open_page_holds_nothing_any_more(
+    publication: Publication,
+) -> None:
+    hit = selling.live_hit(publication)
+    account = account_at(channel=publication.channel, external_id="AINVENTED")
+    give_consent(study=publication.study, account=account)
+    page = draw(study=publication.study, account=account)
+    Claim.objects.create(hit=hit, account=account, ref="INVENTED", assignment=page)
+    selling.do_page(hit)
+    reconcile(publication)
+    page.refresh_from_db()
+    assert page.state == Assignment.State.EXPIRED
+    assert set(page.slots.values_list("state", flat=True)) == {"freed"}
+    assert_places_reconcile()
+
+
 def test_units_of_a_page_that_was_never_handed_over_go_out_again_when_its_hit_is_over(
     publication: Publication,
 ) -> None:

@@ -41,7 +41,7 @@ from tests import making
 pytestmark = pytest.mark.django_db
 
 Queries = Callable[[int], Any]
-PAGES = ("", "results/", "problems/", "people/", "settings/", "releases/")
+PAGES = ("", "results/", "report/", "problems/", "people/", "settings/", "releases/")
 
 
 @pytest.fixture

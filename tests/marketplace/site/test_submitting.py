@@ -41,9 +41,9 @@ def test_what_the_page_posts_are_the_answers_but_for_the_reserved_names(
 ) -> None:
     posted = {
         "assignmentId": assignment.assignment_id,
-        "hitId": "x",
+        "hitId": assignment.hit.hit_id,
         "turkSubmitTo": "x",
-        "workerId": "x",
+        "workerId": assignment.worker.worker_id,
         "receipt": "r <&> 1",
         "colours": ["red", "blue"],
     }
@@ -128,3 +128,13 @@ def test_only_the_answer_to_a_submission_may_be_framed_and_only_by_the_marketpla
         page = client.get(address)
         assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"], address
         assert page.headers["X-Frame-Options"] == "DENY"
+
+
+@pytest.mark.parametrize("name", ["workerId", "hitId"])
+def test_a_page_that_names_another_worker_or_hit_hands_nothing_in(
+    frame: Client, assignment: Assignment, name: str
+) -> None:
+    posted = {"assignmentId": assignment.assignment_id, name: "SOMEBODYELSE", "receipt": "r"}
+    assert frame.post(SUBMIT, posted).status_code == 409
+    assignment.refresh_from_db()
+    assert assignment.status == "Accepted"

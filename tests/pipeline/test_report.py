@@ -1,0 +1,209 @@
+"""A study's report, from its judgments in the database."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from hits.models import Assignment, Study, Unit
+from hits.pipeline.check import check_submitted
+from hits.pipeline.draw import draw
+from hits.pipeline.report import StudyReport, report_of
+from hits.pipeline.submit import submit
+from hits.pipeline.tally import results_of
+from hits.records import Cell, Table
+from tests import making
+from tests.protocols.cases.similarity import study_of_sts
+from tests.protocols.cases.surveys import study_of_preference, study_of_prominence
+
+pytestmark = pytest.mark.django_db
+
+Choose = Callable[[Unit, dict[str, Any]], dict[str, list[str]]]
+
+
+@pytest.fixture
+def study() -> Study:
+    return making.study(
+        making.corpus(images=12), settings={"candidates_a_page": 4}, judgments_wanted=2
+    )
+
+
+def table(report: StudyReport, slug: str) -> Table:
+    return next(each for each in report.tables if each.slug == slug)
+
+
+def column(found: Table, name: str) -> list[Cell]:
+    place = [each.name for each in found.columns].index(name)
+    return [row[place] for row in found.rows]
+
+
+def answered(study: Study, choice: str = "yes") -> Assignment:
+    page = making.work(study, making.rater(study), choice)
+    check_submitted()
+    return page
+
+
+def answer(study: Study, choose: Choose) -> None:
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    fields = {
+        f"q{slot.position}-{name}": value
+        for slot in page.slots.select_related("unit")
+        for name, value in choose(slot.unit, slot.shown or {}).items()
+    }
+    submit(assignment_key=page.key, account=account, fields=fields)
+    check_submitted()
+
+
+def test_a_study_without_judgments_says_so_in_each_table(study: Study) -> None:
+    report = report_of(study)
+    assert (report.judgments, report.units, report.people) == (0, 0, 0)
+    assert table(report, "answers").why == "No judgment is used yet."
+    assert table(report, "people").why == "Nobody has submitted anything."
+    assert column(table(report, "agreement"), "Value") == [None] * 3
+
+
+def test_people_are_counted_by_pages_done(study: Study) -> None:
+    account = making.rater(study)
+    for _ in range(2):
+        making.work(study, account)
+    answered(study)
+    found = table(report_of(study), "people")
+    assert column(found, "Pages done")[:2] == ["1", "2–5"]
+    assert column(found, "People")[:2] == [1, 1]
+    assert column(found, "Submitted")[:2] == [1, 2]
+    assert column(found, "Used")[:2] == [1, 2]
+
+
+def test_a_new_decision_makes_a_new_report(study: Study) -> None:
+    answered(study)
+    before = report_of(study)
+    assert report_of(study).at == before.at
+    answered(study)
+    assert report_of(study).judgments == 2 * before.judgments
+
+
+def test_what_is_not_used_is_not_in_the_report(study: Study) -> None:
+    answered(study)
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    submit(assignment_key=page.key, account=account, fields=making.answers(page.slots.count()))
+    check_submitted()
+    report = report_of(study)
+    assert (report.judgments, report.people) == (4, 1)
+    assert column(table(report, "people"), "Submitted")[0] == 2
+    assert column(table(report, "people"), "Used")[0] == 1
+
+
+def test_reasons_are_shared_out_by_machine(study: Study) -> None:
+    def choose(unit: Unit, shown: dict[str, Any]) -> dict[str, list[str]]:
+        if unit.gold is not None:
+            return {"choice": ["yes" if unit.gold["positive"] else "no"]}
+        return {"choice": ["mostly_no"], "reasons": ["absent"]}
+
+    answer(study, choose)
+    found = table(report_of(study), "machines-reasons")
+    assert [row[2] for row in found.rows] == [1.0] * len(found.rows)
+    ticks = sum(int(cell or 0) for cell in column(found, "Ticks"))
+    machines = table(report_of(study), "machines")
+    together = [row[2] for row in machines.rows if row[1] == "all"]
+    assert ticks == sum(int(cell or 0) for cell in together)
+
+
+def test_two_people_on_the_same_units_have_an_agreement() -> None:
+    study = making.study(
+        making.corpus(images=8),
+        settings={"candidates_a_page": 200, "judged_depth": 1, "fill_depth": 1},
+        judgments_wanted=2,
+    )
+    for turn in (0, 1):
+
+        def choose(unit: Unit, shown: dict[str, Any], turn: int = turn) -> dict[str, list[str]]:
+            if unit.gold is not None:
+                return {"choice": ["yes" if unit.gold["positive"] else "no"]}
+            return {"choice": ["yes" if unit.pk % 4 > turn else "no"]}
+
+        answer(study, choose)
+    found = table(report_of(study), "agreement")
+    first = found.rows[0]
+    assert first[1] == "Krippendorff’s alpha, ordinal"
+    assert 0 < float(first[2] or 0) < 1
+    assert float(first[3] or 0) < float(first[2] or 0) < float(first[4] or 0)
+
+
+def test_the_system_that_is_always_on_top_is_reported_from_sides() -> None:
+    study = study_of_preference(making.corpus(images=12), units_a_page=40, golds_a_page=1)
+
+    def alphabet(unit: Unit, shown: dict[str, Any]) -> dict[str, list[str]]:
+        return {"choice": ["left" if shown["left"] < shown["right"] else "right"]}
+
+    def left(unit: Unit, shown: dict[str, Any]) -> dict[str, list[str]]:
+        if unit.gold is not None:
+            return alphabet(unit, shown)
+        return {"choice": ["left"]}
+
+    for choose in (alphabet, left, left):
+        answer(study, choose)
+    report = report_of(study)
+    strengths = table(report, "strengths")
+    assert column(strengths, "System")[0] == "A"
+    assert sum(float(cell or 0) for cell in column(strengths, "Score")) == pytest.approx(100)
+    assert float(column(table(report, "sides"), "Share")[0] or 0) > 0.7
+    assert sum(map(int, [cell or 0 for row in table(report, "wins").rows for cell in row[1:]])) == (
+        report.judgments
+    )
+
+
+def test_a_slider_s_scores_are_reported_by_sampling_method() -> None:
+    study = study_of_sts(making.corpus(images=12))
+
+    def choose(unit: Unit, shown: dict[str, Any]) -> dict[str, list[str]]:
+        score = unit.gold["low"] if unit.gold else unit.pk % 5
+        return {"set": ["1"], "score": [str(score)], "moved": ["pointer"]}
+
+    answer(study, choose)
+    answer(study, choose)
+    report = report_of(study)
+    assert table(report, "scores").rows
+    assert sum(int(row[-1] or 0) for row in table(report, "score-spread").rows) == report.units
+    assert column(table(report, "agreement"), "Value")[0] == pytest.approx(1)
+
+
+def test_ratings_of_objects_are_compared_object_by_object() -> None:
+    study = study_of_prominence(making.corpus(images=8), units_a_page=4, golds_a_page=0)
+    answer(study, lambda unit, shown: {letter: ["2"] for letter in "ABCDE"})
+    assert "Every unit has one judgment" in str(
+        column(table(report_of(study), "agreement"), "Remark")[0]
+    )
+
+
+def statements(study: Study) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as found:
+        report_of(study)
+    return len(found)
+
+
+def test_a_report_costs_the_same_number_of_statements_however_much_was_judged(
+    study: Study,
+) -> None:
+    answered(study)
+    few = statements(study)
+    for _ in range(3):
+        answered(study)
+    assert statements(study) == few
+    assert few <= 8
+    assert statements(study) == 1
+
+
+def test_the_first_results_of_a_slider_have_its_numbers() -> None:
+    study = study_of_sts(making.corpus(images=12))
+    answer(
+        study, lambda unit, shown: {"set": ["1"], "score": [str((unit.gold or {"low": 2})["low"])]}
+    )
+    numbers = results_of(study).tallies[0].numbers
+    assert numbers is not None
+    assert (numbers.mean, sum(numbers.bins), numbers.bins[4]) == (2, 10, 10)

@@ -1,0 +1,120 @@
+"""The report of a study on its page, in the API and as files."""
+
+import csv
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from hits.exporters.tables import table_as_latex
+from hits.models import Machine, Study
+from hits.pipeline.check import check_submitted
+from hits.records import Column, Table
+from tests import making
+
+pytestmark = pytest.mark.django_db
+
+Queries = Callable[[int], Any]
+
+
+@pytest.fixture
+def study() -> Study:
+    return making.study(making.corpus(images=12), settings={"candidates_a_page": 4})
+
+
+@pytest.fixture
+def desk(study: Study) -> Client:
+    client = Client()
+    client.force_login(study.corpus.owner)
+    return client
+
+
+def answered(study: Study) -> None:
+    making.work(study, making.rater(study))
+    check_submitted()
+
+
+def address(study: Study, name: str = "") -> str:
+    return f"/research/studies/{study.slug}/report/{name}"
+
+
+def test_the_page_says_of_a_table_without_rows_why_it_has_none(study: Study, desk: Client) -> None:
+    text = desk.get(address(study)).text
+    assert "No judgment is used yet." in text
+    assert "Nobody has submitted anything." in text
+    assert "people.csv" not in text
+
+
+def test_results_lead_to_the_report_and_its_tables_to_their_files(
+    study: Study, desk: Client
+) -> None:
+    answered(study)
+    assert address(study) in desk.get(f"/research/studies/{study.slug}/results/").text
+    text = desk.get(address(study)).text
+    for name in ("people.csv", "people.tex", "machines.csv", "agreement.tex"):
+        assert address(study, name) in text
+        answer = desk.get(address(study, name))
+        assert answer.status_code == 200
+        assert answer.headers["Content-Disposition"].startswith("attachment")
+
+
+def test_the_page_and_the_api_say_the_same(study: Study, desk: Client) -> None:
+    answered(study)
+    told = desk.get(f"/api/studies/{study.slug}/report/").json()
+    assert (told["judgments"], told["people"]) == (4, 1)
+    (people,) = [table for table in told["tables"] if table["slug"] == "people"]
+    assert people["rows"][0] == ["1", 1, 1, 1, 1.0, 1, 1.0]
+    lines = list(csv.reader(desk.get(address(study, "people.csv")).text.splitlines()))
+    assert lines[0] == [column["name"] for column in people["columns"]]
+    assert lines[1] == ["1", "1", "1", "1", "1.0", "1", "1.0"]
+
+
+def test_a_table_that_is_not_there_is_not_found(study: Study, desk: Client) -> None:
+    answered(study)
+    assert desk.get(address(study, "nothing.csv")).status_code == 404
+    assert desk.get(address(study, "nothing.tex")).status_code == 404
+
+
+def test_a_machine_s_name_becomes_neither_a_formula_nor_a_command(
+    study: Study, desk: Client
+) -> None:
+    answered(study)
+    machine = Machine.objects.filter(proposals__studies=study).earliest("pk")
+    Machine.objects.filter(pk=machine.pk).update(name=r"=1&\input{x}")
+    cells = [
+        cell
+        for row in csv.reader(desk.get(address(study, "machines.csv")).text.splitlines())
+        for cell in row
+    ]
+    assert not any(cell.startswith("=") for cell in cells)
+    assert r"=1\&\textbackslash{}input\{x\}" in desk.get(address(study, "machines.tex")).text
+
+
+def test_latex_aligns_numbers_and_reads_shares_in_percent() -> None:
+    columns = [Column("Name"), Column("Part", "share")]
+    table = Table("t", "A title", "A note.", columns, [["a_b", 0.123], ["c", None]])
+    assert table_as_latex(table).splitlines() == [
+        r"\begin{table}",
+        r"  \centering",
+        r"  \caption{A title. A note.}",
+        r"  \begin{tabular}{lr}",
+        r"    \toprule",
+        r"    Name & Part \\",
+        r"    \midrule",
+        r"    a\_b & 12.3\% \\",
+        r"    c & -- \\",
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+
+
+def test_a_report_that_was_computed_costs_few_statements(
+    study: Study, desk: Client, django_assert_max_num_queries: Queries
+) -> None:
+    answered(study)
+    for path in (address(study), f"/api/studies/{study.slug}/report/"):
+        desk.get(path)
+        with django_assert_max_num_queries(7):
+            assert desk.get(path).status_code == 200
