@@ -119,15 +119,15 @@ def test_when_somebody_else_is_confirmed_an_open_page_holds_nothing_any_more(
     publication: Publication,
 ) -> None:
     hit = selling.live_hit(publication)
-    account = account_at(channel=publication.channel, external_id="AINVENTED")
-    give_consent(study=publication.study, account=account)
-    page = draw(study=publication.study, account=account)
-    Claim.objects.create(hit=hit, account=account, ref="INVENTED", assignment=page)
+    theirs = TheirAssignment(assignment_id="3INVENTED", worker=world.worker("A2INVENTED"))
+    page = selling.claim(hit, theirs).assignment
+    assert page is not None
+    Claim.objects.update(reserves=False)
     selling.do_page(hit)
     reconcile(publication)
     page.refresh_from_db()
     assert page.state == Assignment.State.EXPIRED
-    assert set(page.slots.values_list("state", flat=True)) == {"freed"}
+    assert "held" not in page.slots.values_list("state", flat=True)
     assert_places_reconcile()
 
 
