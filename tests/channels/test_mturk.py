@@ -180,8 +180,14 @@ def test_a_ticket_is_looked_up_by_our_key_among_more_than_a_page_of_hits(channel
     assert channel.look_up(other).result is Result.RETRY
 
 
+def tries_once(channel: MTurk) -> None:
+    """To wait for the last try of many would take long."""
+    channel.reading = channel.client
+
+
 def test_what_cannot_be_looked_up_now_stays_unknown(channel: MTurk) -> None:
     call = call_for(channel, ticket(channel))
+    tries_once(channel)
     fail("throttle", "ListHITs")
     assert channel.look_up(call).result is Result.UNKNOWN
 
@@ -303,14 +309,21 @@ def test_of_many_tickets_only_those_are_asked_about_that_can_have_submissions(
     others = [world.hit(kind).hit_id for _ in range(30)]
     asked: list[str] = []
     event = "provide-client-params.mturk.ListAssignmentsForHIT"
-    channel.client.meta.events.register(event, lambda params, **_: asked.append(params["HITId"]))
+    channel.reading.meta.events.register(event, lambda params, **_: asked.append(params["HITId"]))
     listed = channel.list_submissions(kind.hit_type_id, [hit_id, *others])
     assert [each.ref for each in listed] == [ref]
     assert asked == [hit_id]
 
 
+def test_to_read_is_tried_again(channel: MTurk) -> None:
+    hit_id, ref, _ = handed_over(channel)
+    fail("throttle", "ListAssignmentsForHIT")
+    assert [each.ref for each in channel.list_submissions("", [hit_id])] == [ref]
+
+
 def test_a_list_that_is_not_answered_says_so(channel: MTurk) -> None:
     hit_id, _, _ = handed_over(channel)
+    tries_once(channel)
     fail("throttle", "ListAssignmentsForHIT")
     with pytest.raises(NoAnswer, match="Rate exceeded"):
         list(channel.list_submissions("", [hit_id]))

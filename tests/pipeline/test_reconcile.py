@@ -3,6 +3,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from hits.channels.configured import channel
+from hits.channels.mturk import MTurk
 from hits.marketplace.models import Assignment as TheirAssignment
 from hits.marketplace.models import Fault
 from hits.models import Account, Assignment, Claim, Decision, Hit, Job, Publication, Slot
@@ -244,8 +246,13 @@ def test_publications_are_due_until_all_is_settled_there(publication: Publicatio
     assert list(due()) == []
 
 
-def test_a_marketplace_that_is_silent_keeps_no_other_waiting(publication: Publication) -> None:
+def test_a_marketplace_that_is_silent_keeps_no_other_waiting(
+    publication: Publication, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = selling.sell(selling.study(), pages=1)
+    sold_at = channel("local")
+    assert isinstance(sold_at, MTurk)
+    monkeypatch.setattr(sold_at, "reading", sold_at.client)
     Fault.objects.create(kind="throttle", operation="ListAssignmentsForHIT", remaining=1)
     done = reconcile_due(silent)  # type: ignore[arg-type]
     assert len(done) == 2
