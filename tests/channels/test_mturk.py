@@ -180,14 +180,15 @@ def test_a_ticket_is_looked_up_by_our_key_among_more_than_a_page_of_hits(channel
     assert channel.look_up(other).result is Result.RETRY
 
 
-def tries_once(channel: MTurk) -> None:
+@pytest.fixture
+def _read_once(channel: MTurk, monkeypatch: pytest.MonkeyPatch) -> None:
     """To wait for the last try of many would take long."""
-    channel.reading = channel.client
+    monkeypatch.setattr(channel, "reading", channel.client)
 
 
+@pytest.mark.usefixtures("_read_once")
 def test_what_cannot_be_looked_up_now_stays_unknown(channel: MTurk) -> None:
     call = call_for(channel, ticket(channel))
-    tries_once(channel)
     fail("throttle", "ListHITs")
     assert channel.look_up(call).result is Result.UNKNOWN
 
@@ -321,9 +322,9 @@ def test_to_read_is_tried_again(channel: MTurk) -> None:
     assert [each.ref for each in channel.list_submissions("", [hit_id])] == [ref]
 
 
+@pytest.mark.usefixtures("_read_once")
 def test_a_list_that_is_not_answered_says_so(channel: MTurk) -> None:
     hit_id, _, _ = handed_over(channel)
-    tries_once(channel)
     fail("throttle", "ListAssignmentsForHIT")
     with pytest.raises(NoAnswer, match="Rate exceeded"):
         list(channel.list_submissions("", [hit_id]))
