@@ -18,7 +18,7 @@ from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Progress
 from workers import encoders
 from workers.encoders.caption_mean import CaptionMean
-from workers.search import top_k_blocks
+from workers.ranking import top_k_blocks
 
 BATCH = 256
 Ids = NDArray[np.int64]
