@@ -20,6 +20,7 @@ from bench import (
     retrieval,
     scale,
     signals,
+    search,
 )
 from bench.cluster import BenchError
 
@@ -33,6 +34,7 @@ BENCHES: dict[str, ModuleType] = {
     "coverage": coverage,
     "signals": signals,
     "scale": scale,
+    "search": search,
 }
 
 

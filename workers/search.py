@@ -15,6 +15,7 @@ ties, nearly equal vectors), the query is searched again by `workers.exact`.
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 import torch
@@ -42,11 +43,11 @@ class Speed:
     def error(self, dimension: int) -> float:
         """The most that a fast score can be away from the exact one, for norms up to 1.001."""
         added = dimension * 2.0**-24 / (1 - dimension * 2.0**-24)
-        stepped = 2 * dimension**0.5 * 2.0**-27
+        stepped = 2 * sqrt(dimension) * 2.0**-27
         rounded = 2.0**-24
         if self.dtype == torch.float16:
             # Both vectors and the sum are rounded, relatively and, where numbers are tiny, by step.
-            rounded += 3 * 2.0**-11 + 2.0**-20 + 2 * dimension**0.5 * 2.0**-25
+            rounded += 3 * 2.0**-11 + 2.0**-20 + 2 * sqrt(dimension) * 2.0**-25
         return 1.01 * (added + stepped + rounded)
 
 
@@ -195,7 +196,8 @@ def candidates(
 
 def merged(parts: list[Best]) -> Best:
     """What shards found for the same queries among different targets."""
-    whole = Best(*parts[0].values.shape, device=str(parts[0].values.device))
+    queries, keep = parts[0].values.shape
+    whole = Best(queries, keep, str(parts[0].values.device))
     for part in parts:
         whole.merge(slice(0, len(part.values)), part.values, part.indices)
     return whole
