@@ -38,21 +38,21 @@ def propose_candidates(
     progress: Progress | None = None,
 ) -> list[Proposal]:
     """Rank every target for each query, in each direction, and keep the best."""
-    say = progress or _say_nothing
+    say = progress or say_nothing
     propose.check(machine=kind, directions=directions)
     encoder, machine = _machine(corpus, kind, train_split, say)
     items: dict[str, Encoded] = {}
-    ends = {end for direction in directions for end in _ends(direction)}
-    if "i" in ends:
+    needed = {end for direction in directions for end in ends(direction)}
+    if "i" in needed:
         items["i"] = _image_vectors(corpus, split, encoder, say)
-    if "t" in ends:
+    if "t" in needed:
         items["t"] = _caption_vectors(corpus, split, encoder)
     if not all(len(ids) for ids, _ in items.values()):
         raise Refused(f"The split {split!r} has no images with files and captions.")
     kept = []
     for direction in directions:
-        query_end, target_end = _ends(direction)
-        chosen = _sample(items[query_end], query_sample, seed)
+        query_end, target_end = ends(direction)
+        chosen = sample(items[query_end], query_sample, seed)
         kept.append(
             propose.keep(
                 corpus=corpus,
@@ -62,18 +62,18 @@ def propose_candidates(
                 depth=depth,
                 query_sample=query_sample,
                 seed=seed,
-                ranked=_ranked(chosen, items[target_end], depth, direction, say),
+                ranked=ranked(chosen, items[target_end], depth, direction, say),
             )
         )
     return kept
 
 
-def _ends(direction: str) -> tuple[str, str]:
+def ends(direction: str) -> tuple[str, str]:
     """What the queries and what the targets are: i(mages) or t(exts)."""
     return direction[0], direction[-1]
 
 
-def _say_nothing(done: int, total: int | None = None, message: str = "") -> None:
+def say_nothing(done: int, total: int | None = None, message: str = "") -> None:
     return
 
 
@@ -174,7 +174,7 @@ def _stacked(ids: list[int], vectors: list[encoders.Vectors]) -> Encoded:
     return np.array(ids, np.int64), np.concatenate(vectors) if vectors else empty
 
 
-def _sample(queries: Encoded, size: int | None, seed: int) -> Encoded:
+def sample(queries: Encoded, size: int | None, seed: int) -> Encoded:
     ids, vectors = queries
     if size is None or size >= len(ids):
         return queries
@@ -182,7 +182,7 @@ def _sample(queries: Encoded, size: int | None, seed: int) -> Encoded:
     return ids[chosen], vectors[chosen]
 
 
-def _ranked(
+def ranked(
     queries: Encoded, targets: Encoded, depth: int, direction: str, say: Any
 ) -> Iterator[propose.Ranked]:
     """Each query with its best targets, never with itself; equal scores by id."""

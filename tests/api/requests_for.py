@@ -146,6 +146,11 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
             "machine": "palette",
             "directions": ["i2t"],
         },
+        ("api/corpora/<slug:slug>/propose-file/", "POST"): {
+            "file": SimpleUploadedFile("../../lists.jsonl", b"{}"),
+            "name": "elsewhere",
+            "directions": ["i2t"],
+        },
         ("api/studies/", "POST"): {
             "slug": "new-study",
             "name": "New",
