@@ -137,7 +137,7 @@ def _image_vectors(
     images = _with_files(corpus, split)
     if isinstance(encoder, CaptionMean):
         images = images.filter(captions__isnull=False).distinct()
-        versions = _texts_of(images)
+        versions: dict[int, Any] = _texts_of(images)
     else:
         versions = dict(images.values_list("pk", "blob_id").iterator())
 

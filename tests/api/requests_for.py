@@ -13,7 +13,7 @@ from tests import framed
 from tests.api.routes import PARAMETER, Route
 from tests.api.world import World, answers_as_json
 
-FILES = ("/import/", "/rows/", "/imports/")
+FILES = ("/import/", "/rows/", "/imports/", "/propose-file/")
 
 
 @dataclass(frozen=True)
