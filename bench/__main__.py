@@ -19,8 +19,8 @@ from bench import (
     report,
     retrieval,
     scale,
-    signals,
     search,
+    signals,
 )
 from bench.cluster import BenchError
 
