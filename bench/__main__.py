@@ -19,6 +19,7 @@ from bench import (
     report,
     retrieval,
     scale,
+    search,
     signals,
 )
 from bench.cluster import BenchError
@@ -33,6 +34,7 @@ BENCHES: dict[str, ModuleType] = {
     "coverage": coverage,
     "signals": signals,
     "scale": scale,
+    "search": search,
 }
 
 

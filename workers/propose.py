@@ -1,6 +1,6 @@
 """The machines' half of the loop: learn, encode, search, keep."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,9 +16,9 @@ from hits.models.machines import Direction
 from hits.pipeline import blobs, propose
 from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Progress
-from workers import encoders
+from workers import encoders, vectors
 from workers.encoders.caption_mean import CaptionMean
-from workers.search import top_k_blocks
+from workers.ranking import top_k_blocks
 
 BATCH = 256
 Ids = NDArray[np.int64]
@@ -38,21 +38,21 @@ def propose_candidates(
     progress: Progress | None = None,
 ) -> list[Proposal]:
     """Rank every target for each query, in each direction, and keep the best."""
-    say = progress or _say_nothing
+    say = progress or say_nothing
     propose.check(machine=kind, directions=directions)
     encoder, machine = _machine(corpus, kind, train_split, say)
     items: dict[str, Encoded] = {}
-    ends = {end for direction in directions for end in _ends(direction)}
-    if "i" in ends:
-        items["i"] = _image_vectors(corpus, split, encoder, say)
-    if "t" in ends:
-        items["t"] = _caption_vectors(corpus, split, encoder)
+    needed = {end for direction in directions for end in ends(direction)}
+    if "i" in needed:
+        items["i"] = _image_vectors(corpus, split, encoder, machine, say)
+    if "t" in needed:
+        items["t"] = _caption_vectors(corpus, split, encoder, machine, say)
     if not all(len(ids) for ids, _ in items.values()):
         raise Refused(f"The split {split!r} has no images with files and captions.")
     kept = []
     for direction in directions:
-        query_end, target_end = _ends(direction)
-        chosen = _sample(items[query_end], query_sample, seed)
+        query_end, target_end = ends(direction)
+        chosen = sample(items[query_end], query_sample, seed)
         kept.append(
             propose.keep(
                 corpus=corpus,
@@ -62,18 +62,18 @@ def propose_candidates(
                 depth=depth,
                 query_sample=query_sample,
                 seed=seed,
-                ranked=_ranked(chosen, items[target_end], depth, direction, say),
+                ranked=ranked(chosen, items[target_end], depth, direction, say),
             )
         )
     return kept
 
 
-def _ends(direction: str) -> tuple[str, str]:
+def ends(direction: str) -> tuple[str, str]:
     """What the queries and what the targets are: i(mages) or t(exts)."""
     return direction[0], direction[-1]
 
 
-def _say_nothing(done: int, total: int | None = None, message: str = "") -> None:
+def say_nothing(done: int, total: int | None = None, message: str = "") -> None:
     return
 
 
@@ -131,64 +131,83 @@ def _picture(image: Image) -> Picture.Image:
         return picture.convert("RGB")
 
 
-def _image_vectors(corpus: Corpus, split: str, encoder: encoders.Encoder, say: Any) -> Encoded:
+def _image_vectors(
+    corpus: Corpus, split: str, encoder: encoders.Encoder, machine: Machine, say: Any
+) -> Encoded:
     images = _with_files(corpus, split)
     if isinstance(encoder, CaptionMean):
         images = images.filter(captions__isnull=False).distinct()
-    total = images.count()
-    ids: list[int] = []
-    vectors = []
-    for batch in _batches(images.iterator(chunk_size=BATCH)):
-        ids += [image.pk for image in batch]
+        versions: dict[int, Any] = _texts_of(images)
+    else:
+        versions = dict(images.values_list("pk", "blob_id").iterator())
+
+    def encode(ids: list[int]) -> encoders.Vectors:
         if isinstance(encoder, CaptionMean):
-            vectors.append(encoder.encode_described(_captions_of(batch)))
-        else:
-            vectors.append(encoder.encode_images([_picture(image) for image in batch]))
-        say(len(ids), total, f"{encoder.name.capitalize()}: encoding images")
-    return _stacked(ids, vectors)
+            return encoder.encode_described([versions[pk] for pk in ids])
+        batch = _with_files(corpus, split).filter(pk__in=ids)
+        return encoder.encode_images([_picture(image) for image in batch])
+
+    return _encoded(corpus, machine, "images", versions, encode, say)
 
 
-def _captions_of(images: list[Image]) -> list[list[str]]:
-    found: dict[int, list[str]] = {image.pk: [] for image in images}
-    for image_id, text in Caption.objects.filter(image__in=images).values_list("image_id", "text"):
+def _texts_of(images: QuerySet[Image]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {pk: [] for pk in images.values_list("pk", flat=True)}
+    captions = Caption.objects.filter(image__in=images).order_by("pk")
+    for image_id, text in captions.values_list("image_id", "text").iterator():
         found[image_id].append(text)
-    return list(found.values())
+    return found
 
 
-def _caption_vectors(corpus: Corpus, split: str, encoder: encoders.Encoder) -> Encoded:
+def _caption_vectors(
+    corpus: Corpus, split: str, encoder: encoders.Encoder, machine: Machine, say: Any
+) -> Encoded:
     captions = Caption.objects.filter(corpus=corpus, image__split=split).order_by("pk")
-    ids: list[int] = []
-    vectors = []
-    rows = captions.values_list("pk", "text").iterator(chunk_size=BATCH)
-    for batch in _batches(rows):
-        ids += [pk for pk, _ in batch]
+    texts = dict(captions.values_list("pk", "text").iterator())
+
+    def encode(ids: list[int]) -> encoders.Vectors:
         if isinstance(encoder, CaptionMean):
-            vectors.append(encoder.encode_described([[text] for _, text in batch]))
-        else:
-            vectors.append(encoder.encode_captions([text for _, text in batch]))
-    return _stacked(ids, vectors)
+            return encoder.encode_described([[texts[pk]] for pk in ids])
+        return encoder.encode_captions([texts[pk] for pk in ids])
+
+    return _encoded(corpus, machine, "captions", texts, encode, say)
 
 
-def _stacked(ids: list[int], vectors: list[encoders.Vectors]) -> Encoded:
-    empty = np.empty((0, 0), np.float32)
-    return np.array(ids, np.int64), np.concatenate(vectors) if vectors else empty
+def _encoded(
+    corpus: Corpus,
+    machine: Machine,
+    kind: str,
+    versions: Mapping[int, Any],
+    encode: Callable[[list[int]], encoders.Vectors],
+    say: Any,
+) -> Encoded:
+    """Vectors of these versions of items by this machine, as they were kept or computed now."""
+    ids = list(versions)
+    identity = [machine.name, machine.version, machine.checksum, kind]
+    name = vectors.name_of([*identity, *(f"{pk} {versions[pk]}" for pk in ids)])
+    found = vectors.computed(
+        Path(settings.DATA_DIR) / "vectors" / corpus.slug / f"{name}.f32",
+        len(ids),
+        lambda start, stop: encode(ids[start:stop]),
+        lambda done: say(done, len(ids), f"{machine.name.capitalize()}: encoding {kind}"),
+    )
+    return np.array(ids, np.int64), found
 
 
-def _sample(queries: Encoded, size: int | None, seed: int) -> Encoded:
-    ids, vectors = queries
+def sample(queries: Encoded, size: int | None, seed: int) -> Encoded:
+    ids, own = queries
     if size is None or size >= len(ids):
         return queries
     chosen = sorted(Random(seed).sample(range(len(ids)), size))
-    return ids[chosen], vectors[chosen]
+    return ids[chosen], own[chosen]
 
 
-def _ranked(
+def ranked(
     queries: Encoded, targets: Encoded, depth: int, direction: str, say: Any
 ) -> Iterator[propose.Ranked]:
     """Each query with its best targets, never with itself; equal scores by id."""
-    ids, vectors = queries
+    ids, own_vectors = queries
     is_within = direction in propose.WITHIN
-    for block in top_k_blocks(vectors, targets[1], depth + is_within):
+    for block in top_k_blocks(own_vectors, targets[1], depth + is_within):
         found = targets[0][block.indices].tolist()
         asked = ids[block.start : block.start + len(found)].tolist()
         for query, own, scores in zip(asked, found, block.scores.tolist(), strict=True):
@@ -203,14 +222,3 @@ def _without(
 ) -> tuple[list[int], list[float]]:
     kept = [pair for pair in zip(targets, scores, strict=True) if pair[0] != query][:depth]
     return [target for target, _ in kept], [score for _, score in kept]
-
-
-def _batches(items: Iterable[Any]) -> Iterator[list[Any]]:
-    batch = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -1,5 +1,6 @@
 """What each kind of job does: fetch what it names, and call the pipeline."""
 
+from pathlib import Path
 from typing import Any
 
 from hits.models import Corpus, Proposal, Publication, Study, User
@@ -12,6 +13,7 @@ from hits.pipeline.open import add_units, open_study, units_by_pool
 from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.release import release
 from hits.pipeline.rows import import_rows
+from workers.precomputed import propose_file
 from workers.propose import propose_candidates
 
 
@@ -32,6 +34,14 @@ def _propose(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
         seed=arguments.get("seed", 0),
         progress=progress,
     )
+    progress.say(" ".join(map(_kept, proposals)))
+    return {"proposals": [proposal.pk for proposal in proposals]}
+
+
+def _propose_file(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    given = {**arguments, "corpus": Corpus.objects.get(pk=arguments["corpus"])}
+    given["path"] = Path(given.pop("source"))
+    proposals = propose_file(progress=progress, **given)
     progress.say(" ".join(map(_kept, proposals)))
     return {"proposals": [proposal.pk for proposal in proposals]}
 
@@ -115,6 +125,7 @@ def _publication(arguments: dict[str, Any]) -> Publication:
 WORK: dict[str, Work] = {
     "import": _import,
     "propose": _propose,
+    "propose_file": _propose_file,
     "open": _open,
     "feed": _feed,
     "rows": _rows,

@@ -21,12 +21,13 @@ from hits.api.corpora_serializers import (
     ImportSerializer,
     MachineSerializer,
     ProposalSerializer,
+    ProposeFileSerializer,
     ProposeSerializer,
 )
 from hits.api.jobs import JobSerializer
 from hits.api.lists import Listing
 from hits.models import Caption, Corpus, Image, Machine, Proposal
-from hits.pipeline import arrange, jobs, visible
+from hits.pipeline import arrange, jobs, propose, visible
 
 
 class CorpusList(mixins.ListModelMixin, Listing):
@@ -194,4 +195,19 @@ class CorpusPropose(generics.GenericAPIView[Corpus]):
             by=user_of(request),
             corpus=corpus,
         )
+        return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+
+class CorpusProposeFile(generics.GenericAPIView[Corpus]):
+    serializer_class = ProposeFileSerializer
+    parser_classes = [MultiPartParser]
+    throttle_classes = [throttles.AskForWork]
+
+    @extend_schema(operation_id="corpora_propose_file", responses={202: JobSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Let a machine that ran elsewhere propose, by its vectors or its ranked lists."""
+        corpus = found(visible.corpora(user_of(request)), slug=slug)
+        sent = ProposeFileSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        job = propose.ask_with_file(corpus=corpus, by=user_of(request), **sent.validated_data)
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)

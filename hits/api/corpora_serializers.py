@@ -111,6 +111,38 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
         read_only_fields = fields
 
 
+class ProposeFileSerializer(serializers.Serializer[Any]):
+    """Vectors (.npz, .safetensors) or ranked lists (.jsonl, .csv) from elsewhere."""
+
+    file = serializers.FileField(max_length=200)
+    name = serializers.CharField(max_length=100)
+    version = serializers.CharField(max_length=100, default="1")
+    directions = serializers.ListField(
+        child=serializers.ChoiceField(Direction.values), min_length=1, max_length=4
+    )
+    split = serializers.CharField(max_length=40, default="test", allow_blank=True)
+    similarity = serializers.ChoiceField(
+        list(propose.SIMILARITIES.items()), default="cosine", help_text="Of vectors."
+    )
+    depth = serializers.IntegerField(min_value=1, max_value=1000, default=25)
+    query_sample = serializers.IntegerField(
+        min_value=1, allow_null=True, default=None, help_text="Of vectors."
+    )
+    seed = serializers.IntegerField(min_value=0, max_value=2**62, default=0)
+
+    def validate_file(self, file: UploadedFile) -> UploadedFile:
+        if (file.size or 0) > LARGEST_UPLOAD:
+            raise serializers.ValidationError("This file is too large: use the command.")
+        return file
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        try:
+            propose.check_file(name=attrs["file"].name, directions=attrs["directions"])
+        except Refused as refused:
+            raise serializers.ValidationError({"file": str(refused)}) from None
+        return attrs
+
+
 class ProposeSerializer(serializers.Serializer[Any]):
     machine = serializers.ChoiceField(list(propose.MACHINES))
     directions = serializers.ListField(

@@ -38,6 +38,7 @@ urlpatterns = [
     path(corpus + "captions/", corpora.CaptionList.as_view()),
     path(corpus + "proposals/", corpora.ProposalList.as_view()),
     path(corpus + "propose/", corpora.CorpusPropose.as_view()),
+    path(corpus + "propose-file/", corpora.CorpusProposeFile.as_view()),
     path("machines/", corpora.MachineList.as_view()),
     path("studies/", studies.StudyList.as_view()),
     path(study, studies.StudyView.as_view()),

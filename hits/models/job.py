@@ -66,10 +66,14 @@ class Job(models.Model):
     def about(self) -> str:
         """What it was asked to do it on, in words; never a path of the server."""
         given = self.arguments
-        if self.kind == "propose":
+        if self.kind in {"propose", "propose_file"}:
             directions = [Direction(each).label for each in given.get("directions", [])]
             return ", ".join(
-                [given.get("machine", ""), *directions, given.get("split") or "no split"]
+                [
+                    given.get("machine") or given.get("name", ""),
+                    *directions,
+                    given.get("split") or "no split",
+                ]
             )
         if self.kind == "release":
             return str(given.get("name", ""))
@@ -79,8 +83,12 @@ class Job(models.Model):
         return str(self.study or "")
 
     @property
+    def verb(self) -> str:
+        return self.kind.partition("_")[0].capitalize()
+
+    @property
     def title(self) -> str:
-        return f"{self.kind.capitalize()} {self.about}".strip()
+        return f"{self.verb} {self.about}".strip()
 
     @property
     def is_finished(self) -> bool:

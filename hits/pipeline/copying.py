@@ -8,6 +8,7 @@ from itertools import islice
 from types import TracebackType
 from typing import IO, Any, Self, cast
 
+import psycopg2
 from django.db import connection, transaction
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -29,10 +30,17 @@ def copy_lines(table: str, columns: Sequence[str], lines: Iterable[str]) -> None
     """Append rows to a table, inside the transaction that is open.
 
     A line is the cells of a row with tabs between them and a newline behind; whatever may hold
-    other characters than digits and plain words goes through `cells`.
+    other characters than digits and plain words goes through `cells`. What goes wrong where lines
+    are made, a cancel too, arrives as what it is and not as an error of PostgreSQL's.
     """
-    with connection.cursor() as cursor:
-        _copy(cursor.cursor, table, columns, cast(IO[bytes], _Stream(lines)))
+    stream = _Stream(lines)
+    try:
+        with connection.cursor() as cursor:
+            _copy(cursor.cursor, table, columns, cast(IO[bytes], stream))
+    except psycopg2.Error:
+        if stream.failure is not None:
+            raise stream.failure from None
+        raise
 
 
 def new_ids(table: str, count: int) -> list[int]:
@@ -90,9 +98,14 @@ class _Stream:
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
+        self.failure: BaseException | None = None
 
     def read(self, _size: int) -> bytes:
-        return "".join(islice(self._lines, LINES)).encode()
+        try:
+            return "".join(islice(self._lines, LINES)).encode()
+        except BaseException as failure:
+            self.failure = failure
+            raise
 
 
 def _copy(cursor: Any, table: str, columns: Sequence[str], file: IO[bytes]) -> None:

@@ -1,17 +1,22 @@
 """Propose: keep what machines rank highest for each query."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from hits.models import Corpus, Machine, Proposal
+from hits.importers.machine_files import LISTS, VECTORS
+from hits.models import Corpus, Job, Machine, Proposal, User
 from hits.models.machines import Direction
+from hits.pipeline import arrange, jobs
 from hits.pipeline.copying import analyze, copy_lines
 from hits.pipeline.errors import Refused
 
 Ranked = tuple[int, Sequence[int], Sequence[float]]
+FILES = VECTORS + LISTS
+SIMILARITIES = {"cosine": "cosine", "dot": "inner product"}
 ACROSS, WITHIN = ("i2t", "t2i"), ("i2i", "t2t")
 
 
@@ -42,6 +47,25 @@ def check(*, machine: str, directions: Iterable[str]) -> None:
         if direction not in able:
             labels = " and ".join(Direction(each).label for each in able)
             raise Refused(f"The machine {machine} proposes {labels} only.")
+
+
+def ask_with_file(
+    *, corpus: Corpus, file: UploadedFile, by: User, directions: list[str], **given: Any
+) -> Job:
+    """Let a machine that ran elsewhere propose by the vectors or ranked lists in a file."""
+    check_file(name=file.name or "", directions=directions)
+    source = arrange.keep_upload(file, FILES)
+    called = arrange.name_of_upload(file)
+    arguments = {"corpus": corpus.pk, "source": str(source), "called": called, **given}
+    arguments["directions"] = directions
+    return jobs.ask(kind="propose_file", arguments=arguments, by=by, corpus=corpus)
+
+
+def check_file(*, name: str, directions: Collection[str]) -> None:
+    if not name.lower().endswith(FILES):
+        raise Refused(f"Send one of {', '.join(FILES)}.")
+    if name.lower().endswith(LISTS) and len(directions) != 1:
+        raise Refused("Ranked lists have one direction.")
 
 
 def machine_of(

@@ -18,9 +18,10 @@ from hits.models.job import IMPORTS
 from hits.pipeline import arrange, jobs, visible
 from hits.pipeline.errors import Taken
 from hits.pipeline.load import refusals
+from hits.pipeline.propose import ask_with_file
 from hits.views.access import desks, login_required, may_create, user_of
 from hits.views.research import recent_jobs
-from hits.views.research_forms import CorpusForm, ProposeForm, UploadForm
+from hits.views.research_forms import CorpusForm, ProposeFileForm, ProposeForm, UploadForm
 
 REFUSAL_COLUMNS = ("file", "place", "kind", "id", "reason", "detail")
 SAMPLES = 12
@@ -86,6 +87,18 @@ def propose(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
+@require_POST
+def propose_file(request: HttpRequest, slug: str) -> HttpResponse:
+    found = _corpus(request, slug)
+    form = ProposeFileForm(request.POST, request.FILES, corpus=found)
+    if not form.is_valid():
+        return _show(request, found, propose_file_form=form)
+    ask_with_file(corpus=found, by=user_of(request), **form.cleaned_data)
+    messages.success(request, "The file is here; its proposals have been asked for.")
+    return redirect("corpus", slug=slug)
+
+
+@login_required
 @require_safe
 def refused(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     """Every line that an import refused, and why; cells cannot become formulas."""
@@ -135,6 +148,7 @@ def _show(
     *,
     upload_form: UploadForm | None = None,
     propose_form: ProposeForm | None = None,
+    propose_file_form: ProposeFileForm | None = None,
 ) -> HttpResponse:
     context = desks(user_of(request)) | {
         "corpus": found,
@@ -143,13 +157,14 @@ def _show(
         "is_theirs": _is_theirs(request, found),
         "upload_form": upload_form or UploadForm(),
         "propose_form": propose_form or ProposeForm(corpus=found),
+        "propose_file_form": propose_file_form or ProposeFileForm(corpus=found),
         "proposals": found.proposals.select_related("machine").order_by("-pk")[:50],
         "jobs": recent_jobs(found.jobs.filter(study=None)),
         "studies": found.studies.filter(
             memberships__user=user_of(request), memberships__role="researcher"
         ),
     }
-    wrong = upload_form is not None or propose_form is not None
+    wrong = any(form is not None for form in (upload_form, propose_form, propose_file_form))
     return render(request, "research/corpus.html", context, status=422 if wrong else 200)
 
 

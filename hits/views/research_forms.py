@@ -143,6 +143,43 @@ class ProposeForm(forms.Form):
         return cleaned
 
 
+class ProposeFileForm(forms.Form):
+    file = forms.FileField(
+        label="Vectors or ranked lists",
+        help_text="Of a model that ran elsewhere: .npz or .safetensors with image_ids, "
+        "image_vectors, caption_ids, caption_vectors; or .jsonl or .csv of ranked lists.",
+        widget=forms.ClearableFileInput(attrs={"accept": ",".join(propose.FILES)}),
+    )
+    name = forms.CharField(label="Name of the machine", max_length=100)
+    version = forms.CharField(max_length=100, initial="1")
+    directions = forms.MultipleChoiceField(
+        choices=Direction.choices, help_text="Ranked lists have one."
+    )
+    split = forms.ChoiceField(required=False, help_text="Whose items are queries and targets.")
+    similarity = forms.ChoiceField(
+        choices=list(propose.SIMILARITIES.items()), help_text="Of vectors."
+    )
+    depth = forms.IntegerField(min_value=1, max_value=1000, initial=25)
+
+    def __init__(self, *args: Any, corpus: Corpus, **values: Any) -> None:
+        super().__init__(*args, **values)
+        # Other forms of the page have a split and a depth, too.
+        self.auto_id = "id_elsewhere_%s"
+        splits = corpus.images.order_by("split").values_list("split", flat=True).distinct()
+        field = self.fields["split"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(split, split or "(none)") for split in splits]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if {"file", "directions"} <= cleaned.keys():
+            try:
+                propose.check_file(name=cleaned["file"].name, directions=cleaned["directions"])
+            except Refused as refused:
+                self.add_error("file", str(refused))
+        return cleaned
+
+
 class NewStudyForm(forms.Form):
     name = forms.CharField(max_length=200)
     slug = ShortNameField("matching-i2t")

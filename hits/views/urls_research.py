@@ -66,6 +66,7 @@ urlpatterns = [
     path(CORPUS, corpora.corpus, name="corpus"),
     path(f"{CORPUS}import/", corpora.upload, name="corpus_import"),
     path(f"{CORPUS}propose/", corpora.propose, name="corpus_propose"),
+    path(f"{CORPUS}propose-file/", corpora.propose_file, name="corpus_propose_file"),
     path("research/jobs/<int:pk>/", research.job, name="job"),
     path("research/jobs/<int:pk>/cancel/", research.cancel_job, name="cancel_job"),
     path("research/jobs/<int:pk>/refused.csv", corpora.refused, name="job_refused"),

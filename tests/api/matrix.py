@@ -35,6 +35,7 @@ api/corpora/<slug:slug>/images/                        GET    401  404  404  404
 api/corpora/<slug:slug>/captions/                      GET    401  404  404  404  404  200  200
 api/corpora/<slug:slug>/proposals/                     GET    401  404  404  404  404  200  200
 api/corpora/<slug:slug>/propose/                       POST   401  404  404  404  404  202  202
+api/corpora/<slug:slug>/propose-file/                  POST   401  404  404  404  404  202  202
 api/machines/                                          GET    401  403  403  403  200  200  200
 
 api/studies/                                           GET    401  200  200  200  200  200  200
@@ -222,6 +223,7 @@ research/corpora/new/                                  POST   log  404  404  404
 research/corpora/<slug:slug>/                          GET    log  404  404  404  404  200  200
 research/corpora/<slug:slug>/import/                   POST   log  404  404  404  404  422  422
 research/corpora/<slug:slug>/propose/                  POST   log  404  404  404  404  422  422
+research/corpora/<slug:slug>/propose-file/             POST   log  404  404  404  404  422  422
 research/jobs/<int:pk>/                                GET    log  404  404  404  404  200  200
 research/jobs/<int:pk>/cancel/                         POST   log  404  404  404  404  302  302
 research/jobs/<int:pk>/refused.csv                     GET    log  404  404  404  404  200  200

@@ -13,7 +13,7 @@ from tests import framed
 from tests.api.routes import PARAMETER, Route
 from tests.api.world import World, answers_as_json
 
-FILES = ("/import/", "/rows/", "/imports/")
+FILES = ("/import/", "/rows/", "/imports/", "/propose-file/")
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,11 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
         },
         ("api/corpora/<slug:slug>/propose/", "POST"): {
             "machine": "palette",
+            "directions": ["i2t"],
+        },
+        ("api/corpora/<slug:slug>/propose-file/", "POST"): {
+            "file": SimpleUploadedFile("../../lists.jsonl", b"{}"),
+            "name": "elsewhere",
             "directions": ["i2t"],
         },
         ("api/studies/", "POST"): {

@@ -25,7 +25,7 @@ from workers.encoders import (
 )
 from workers.encoders.caption_mean import CaptionMean
 from workers.encoders.common_space import canonical_ridge, words_of
-from workers.search import top_k
+from workers.exact import top_k
 
 TRAINING, TEST = range(300), range(300, 450)
 

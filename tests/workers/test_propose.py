@@ -5,6 +5,7 @@ import pytest
 from hits.models import Candidate, Corpus, Image, Proposal
 from hits.models.machines import Direction
 from hits.pipeline.errors import Refused
+from hits.pipeline.jobs import Cancelled
 from hits.pipeline.propose import MACHINES, usual_directions
 from tests import making
 from workers.encoders import KINDS
@@ -114,3 +115,13 @@ def test_pages_and_scripts_are_offered_the_machines_that_workers_have() -> None:
     assert set(MACHINES) == set(KINDS)
     for machine, kind in MACHINES.items():
         assert set(usual_directions(machine)) <= set(kind.directions) <= set(Direction.values)
+
+
+def test_a_cancel_while_lists_are_stored_is_a_cancel_and_leaves_nothing(corpus: Corpus) -> None:
+    def say(done: int, total: int | None = None, message: str = "") -> None:
+        if "ranking" in message:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        proposed(corpus, "palette", "i2t", progress=say)
+    assert not Proposal.objects.exists()

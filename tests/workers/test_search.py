@@ -1,114 +1,130 @@
-import tracemalloc
-from itertools import islice
+"""What torch finds is what exact arithmetic finds, bit for bit."""
+
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from workers.search import Block, top_k, top_k_blocks
+from tests.workers.test_exact import Vectors, unit_vectors, vectors_with_many_ties
+from workers import exact
 
-Vectors = NDArray[np.float32]
+torch = pytest.importorskip("torch")
 
+from workers import search  # noqa: E402
 
-def unit_vectors(rng: np.random.Generator, count: int, dimension: int) -> Vectors:
-    vectors = rng.standard_normal((count, dimension))
-    unit: NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return unit.astype(np.float32)
-
-
-@st.composite
-def vectors_with_many_ties(draw: st.DrawFn) -> tuple[Vectors, Vectors]:
-    """Few directions, repeated: components are whole multiples of a power of two."""
-    dimension = draw(st.integers(1, 4))
-    numbers = st.integers(-2, 2)
-    rows = st.lists(st.lists(numbers, min_size=dimension, max_size=dimension), max_size=40)
-    queries, targets = draw(rows), draw(rows)
-    return (
-        np.array(queries, np.float32).reshape(-1, dimension) * np.float32(0.125),
-        np.array(targets, np.float32).reshape(-1, dimension) * np.float32(0.125),
-    )
+SPEEDS = {
+    "float32": search.Speed("cpu", torch.float32, spare=8),
+    "float16": search.Speed("cpu", torch.float16, spare=32),
+}
+speeds = st.sampled_from(sorted(SPEEDS)).map(SPEEDS.__getitem__)
 
 
-def full_sort(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-    return np.argsort(-scores, axis=1, kind="stable")[:, :k]
+def assert_same_bytes(found: search.Found, expected: search.Found) -> None:
+    assert found[0].tobytes() == expected[0].tobytes()
+    assert found[1].tobytes() == expected[1].tobytes()
 
 
-@given(vectors_with_many_ties(), st.integers(1, 50), st.integers(1, 50))
-def test_ties_go_to_the_lower_index_as_in_a_full_stable_sort(
-    vectors: tuple[Vectors, Vectors], k: int, block: int
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many blocks of every kind, some of them ragged."""
+    sizes = {"ROWS": 48, "COLUMNS": 160, "RESCORED_QUERIES": 50, "RESCORED_TARGETS": 70}
+    for name, size in sizes.items():
+        monkeypatch.setattr(search, name, size)
+
+
+@given(vectors_with_many_ties(), st.integers(1, 50), speeds)
+@settings(max_examples=50)
+def test_ties_go_to_the_lower_index_both_ways(
+    vectors: tuple[Vectors, Vectors], k: int, speed: search.Speed
 ) -> None:
     queries, targets = vectors
-    exact = queries @ targets.T
 
-    indices, scores = top_k(queries, targets, k, block=block)
+    forward, backward = search.top_k_both(queries, targets, k, speed=speed)
 
-    np.testing.assert_array_equal(indices, full_sort(exact, k))
-    np.testing.assert_array_equal(scores, np.take_along_axis(exact, indices, axis=1))
-
-
-@given(st.integers(0, 2**32), st.integers(1, 70), st.integers(1, 300))
-@settings(max_examples=50)
-def test_the_block_size_changes_no_bit(seed: int, block: int, dimension: int) -> None:
-    rng = np.random.default_rng(seed)
-    queries, targets = unit_vectors(rng, 12, dimension), unit_vectors(rng, 60, dimension)
-
-    whole = top_k(queries, targets, 60, block=1000)
-    parts = top_k(queries, targets, 60, block=block)
-
-    assert whole[0].tobytes() == parts[0].tobytes()
-    assert whole[1].tobytes() == parts[1].tobytes()
+    assert_same_bytes(forward, exact.top_k(queries, targets, k))
+    assert_same_bytes(backward, exact.top_k(targets, queries, k))
 
 
-@given(st.integers(0, 2**32))
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("speed", SPEEDS.values(), ids=SPEEDS)
+@pytest.mark.parametrize(("queries", "targets"), [(130, 700), (700, 130), (48, 160), (1, 1)])
+def test_blocks_of_any_size_give_the_exact_lists_both_ways(
+    queries: int, targets: int, speed: search.Speed
+) -> None:
+    rng = np.random.default_rng(queries)
+    asked, offered = unit_vectors(rng, queries, 64), unit_vectors(rng, targets, 64)
+
+    forward, backward = search.top_k_both(asked, offered, 10, speed=speed)
+
+    assert_same_bytes(forward, exact.top_k(asked, offered, 10))
+    assert_same_bytes(backward, exact.top_k(offered, asked, 10))
+    assert_same_bytes(search.top_k(asked, offered, 10, speed=speed), forward)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_targets_that_become_better_all_the_time_are_all_seen() -> None:
+    rng = np.random.default_rng(6)
+    queries, targets = unit_vectors(rng, 60, 16), unit_vectors(rng, 900, 16)
+    targets = targets[np.argsort(queries[0] @ targets.T)]
+
+    assert_same_bytes(search.top_k(queries, targets, 25), exact.top_k(queries, targets, 25))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_more_equal_vectors_than_are_kept_are_ranked_by_index() -> None:
+    rng = np.random.default_rng(7)
+    queries = unit_vectors(rng, 5, 512)
+    targets = np.repeat(unit_vectors(rng, 10, 512), 60, axis=0)
+
+    assert_same_bytes(search.top_k(queries, targets, 25), exact.top_k(queries, targets, 25))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_scores_closer_than_float32_sums_can_tell_are_in_exact_order() -> None:
+    rng = np.random.default_rng(8)
+    queries, nearly = unit_vectors(rng, 5, 512), unit_vectors(rng, 1, 512)
+    targets = np.repeat(nearly, 30, axis=0)
+    targets += (rng.integers(-2, 3, targets.shape) * 2.0**-24).astype(np.float32)
+
+    assert_same_bytes(search.top_k(queries, targets, 20), exact.top_k(queries, targets, 20))
+
+
+@pytest.mark.usefixtures("small_blocks")
+@given(st.integers(0, 2**32), st.lists(st.integers(1, 199), max_size=4), speeds)
 @settings(max_examples=20)
-def test_the_order_in_which_components_are_added_changes_no_bit(seed: int) -> None:
+def test_shards_merge_to_the_bytes_of_one_search(
+    seed: int, cuts: list[int], speed: search.Speed
+) -> None:
     rng = np.random.default_rng(seed)
-    queries, targets = unit_vectors(rng, 10, 512), unit_vectors(rng, 50, 512)
-    shuffled = rng.permutation(512)
+    queries, targets = unit_vectors(rng, 200, 32), unit_vectors(rng, 90, 32)
+    edges = sorted({0, 200, *cuts})
+    shards = [
+        search.candidates(queries[a:b], targets, 10, speed=speed, both=True, first_query=a)
+        for a, b in pairwise(edges)
+    ]
 
-    straight = top_k(queries, targets, 50)
-    crossed = top_k(queries[:, shuffled], targets[:, shuffled], 50)
+    backward = search.merged([back for _, back in reversed(shards)])
 
-    assert straight[0].tobytes() == crossed[0].tobytes()
-    assert straight[1].tobytes() == crossed[1].tobytes()
-
-
-def test_products_too_small_for_the_promise_never_tip_a_score() -> None:
-    # The rest sums to half way between two float32 numbers, so that these 300 products of 2**-55
-    # would tip it, or not, by the order in which float64 adds them.
-    query = np.array([[0.5, 0.5] + [2.0**-6] * 300], np.float32)
-    target = np.array([[0.75, 0.25 + 2.0**-24] + [2.0**-49] * 300], np.float32)
-
-    assert top_k(query, target, 1)[1] == np.float32(0.5)
+    expected = exact.top_k(targets, queries, 10)
+    assert_same_bytes(search.ranked(backward, targets, queries, 10, speed), expected)
 
 
-@given(st.integers(0, 2**32), st.integers(1, 600))
-@settings(max_examples=30)
-def test_scores_are_the_inner_products_to_float32_precision(seed: int, dimension: int) -> None:
-    rng = np.random.default_rng(seed)
-    queries, targets = unit_vectors(rng, 8, dimension), unit_vectors(rng, 30, dimension)
-    precise = queries.astype(np.float64) @ targets.T.astype(np.float64)
+@pytest.mark.parametrize("speed", SPEEDS.values(), ids=SPEEDS)
+def test_no_fast_score_is_further_from_the_exact_one_than_promised(speed: search.Speed) -> None:
+    rng = np.random.default_rng(9)
+    # All of one sign, so that rounding errors of sums do not cancel.
+    queries, targets = (np.abs(unit_vectors(rng, 200, 512)) for _ in range(2))
 
-    indices, scores = top_k(queries, targets, 30)
+    best, _ = search.candidates(queries, targets, 200 - speed.spare, speed=speed, both=False)
+    indices, scores = exact.top_k(queries, targets, 200)
 
-    np.testing.assert_allclose(scores, np.take_along_axis(precise, indices, axis=1), atol=1e-7)
-    assert (np.diff(scores, axis=1) <= 0).all()
-    np.testing.assert_array_equal(np.sort(indices, axis=1), np.tile(np.arange(30), (8, 1)))
-
-
-def test_a_block_is_ready_before_later_queries_are_read() -> None:
-    rng = np.random.default_rng(1)
-    queries, targets = unit_vectors(rng, 9, 5), unit_vectors(rng, 20, 5)
-    queries[8] = np.nan
-
-    first, second = islice(top_k_blocks(queries, targets, 3, block=4), 2)
-
-    assert isinstance(first, Block)
-    assert (first.start, len(first.indices)) == (0, 4)
-    assert (second.start, len(second.indices)) == (4, 4)
+    fast = np.zeros((200, 200))
+    np.put_along_axis(fast, best.indices.numpy(), best.values.numpy(), axis=1)
+    away = np.abs(np.take_along_axis(fast, indices, axis=1) - scores)
+    assert 0 < away.max() <= speed.error(512)
 
 
 def test_memory_mapped_vectors_are_searched_like_any_other(tmp_path: Path) -> None:
@@ -116,16 +132,16 @@ def test_memory_mapped_vectors_are_searched_like_any_other(tmp_path: Path) -> No
     queries, targets = unit_vectors(rng, 7, 16), unit_vectors(rng, 90, 16)
     np.save(tmp_path / "targets.npy", targets)
 
-    mapped = top_k(queries, np.load(tmp_path / "targets.npy", mmap_mode="r"), 5, block=8)
+    mapped = search.top_k(queries, np.load(tmp_path / "targets.npy", mmap_mode="r"), 5)
 
-    np.testing.assert_array_equal(mapped[0], top_k(queries, targets, 5)[0])
+    assert_same_bytes(mapped, exact.top_k(queries, targets, 5))
 
 
 @pytest.mark.parametrize("targets", [0, 3])
 def test_fewer_targets_than_k_are_all_returned(targets: int) -> None:
     rng = np.random.default_rng(3)
 
-    indices, scores = top_k(unit_vectors(rng, 2, 4), unit_vectors(rng, targets, 4), 25)
+    indices, scores = search.top_k(unit_vectors(rng, 2, 4), unit_vectors(rng, targets, 4), 25)
 
     assert indices.shape == scores.shape == (2, targets)
 
@@ -135,24 +151,4 @@ def test_a_vector_for_which_exactness_would_not_hold_is_refused(bad: float) -> N
     targets = np.array([[0.5, 0.5], [bad, 0.0]], np.float32)
 
     with pytest.raises(ValueError, match="longer than 1"):
-        top_k(np.array([[1.0, 0.0]], np.float32), targets, 1)
-
-
-def test_vectors_of_different_machines_are_refused() -> None:
-    rng = np.random.default_rng(4)
-
-    with pytest.raises(ValueError, match="do not match"):
-        top_k(unit_vectors(rng, 2, 4), unit_vectors(rng, 2, 5), 1)
-
-
-def test_memory_does_not_grow_with_the_number_of_pairs() -> None:
-    rng = np.random.default_rng(5)
-    queries, targets = unit_vectors(rng, 1000, 8), unit_vectors(rng, 20_000, 8)
-
-    tracemalloc.start()
-    for _ in top_k_blocks(queries, targets, 25, block=128):
-        pass
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-
-    assert peak < 2_000_000 < queries.shape[0] * targets.shape[0] * 4
+        search.top_k(np.array([[1.0, 0.0]], np.float32), targets, 1)

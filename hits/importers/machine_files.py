@@ -1,0 +1,162 @@
+"""What a model computed elsewhere: vectors of images and captions, or ranked lists.
+
+Vectors: .npz or .safetensors with the arrays image_ids, image_vectors, caption_ids and
+caption_vectors, or the two of one kind. Ranked lists: JSON lines of {"query", "targets"} and, if
+there are any, "scores", best first, or CSV with the columns query, target and score, the rows of a
+query together. Ids are the corpus's outside ids. Nothing is ever unpickled.
+"""
+
+import csv
+import json
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+VECTORS = (".npz", ".safetensors")
+LISTS = (".jsonl", ".csv")
+ENDS = {"i": "image", "t": "caption"}
+LONGEST_HEADER = 100 << 20
+_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8"}
+
+
+class BadFile(ValueError):
+    """In words for whoever made the file."""
+
+
+@dataclass(frozen=True)
+class RankedList:
+    place: str
+    query: str
+    targets: Sequence[str]
+    scores: Sequence[float]
+
+
+@dataclass(frozen=True)
+class ItemVectors:
+    ids: list[str]
+    vectors: NDArray[Any]
+
+
+def ranked_lists(path: Path) -> Iterator[RankedList]:
+    """Without scores, a list's are minus its ranks."""
+    reading = _from_jsonl if path.suffix == ".jsonl" else _from_csv
+    try:
+        for each in reading(path):
+            yield _checked(each)
+    except UnicodeDecodeError:
+        raise BadFile("The file is not UTF-8 text.") from None
+
+
+def _from_jsonl(path: Path) -> Iterator[RankedList]:
+    with path.open(encoding="utf-8-sig") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            place = f"Line {number}"
+            try:
+                row = json.loads(line)
+                targets = list(map(str, row["targets"]))
+                given = row.get("scores")
+                scores = _minus_ranks(targets) if given is None else list(map(float, given))
+                yield RankedList(place, str(row["query"]), targets, scores)
+            except (json.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError):
+                raise BadFile(f"{place} is not a ranked list with query and targets.") from None
+
+
+def _from_csv(path: Path) -> Iterator[RankedList]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file)
+        if not {"query", "target", "score"} <= set(rows.fieldnames or ()):
+            raise BadFile("The first line must name the columns query, target and score.")
+        for query, group in groupby(rows, key=lambda row: row["query"]):
+            place = f"Line {rows.line_num}"
+            try:
+                pairs = [(float(row["score"]), row["target"]) for row in group]
+            except (TypeError, ValueError):
+                raise BadFile(f"{place}: a score is not a number.") from None
+            pairs.sort(key=lambda pair: -pair[0])
+            yield RankedList(place, query, [b for _, b in pairs], [a for a, _ in pairs])
+
+
+def _minus_ranks(targets: Sequence[str]) -> list[float]:
+    return [-float(rank) for rank in range(1, len(targets) + 1)]
+
+
+def _checked(each: RankedList) -> RankedList:
+    if len(each.scores) != len(each.targets):
+        raise BadFile(f"{each.place} has {len(each.targets)} targets, {len(each.scores)} scores.")
+    if len(set(each.targets)) != len(each.targets):
+        raise BadFile(f"{each.place} names a target twice.")
+    scores = np.array(each.scores)
+    if not np.isfinite(scores).all() or (np.diff(scores) > 0).any():
+        raise BadFile(f"{each.place} has scores that are not numbers from best to worst.")
+    return each
+
+
+def item_vectors(path: Path) -> dict[str, ItemVectors]:
+    """By end: i(mages), t(exts). What can be is mapped from the file, not read."""
+    arrays = _npz(path) if path.suffix == ".npz" else safetensors(path)
+    found = {}
+    for end, kind in ENDS.items():
+        ids, vectors = arrays.get(f"{kind}_ids"), arrays.get(f"{kind}_vectors")
+        if ids is None and vectors is None:
+            continue
+        if ids is None or vectors is None:
+            raise BadFile(f"There must be both {kind}_ids and {kind}_vectors.")
+        found[end] = _items(kind, ids, vectors)
+    if not found:
+        raise BadFile("There are neither image_vectors nor caption_vectors.")
+    if len({items.vectors.shape[1] for items in found.values()}) > 1:
+        raise BadFile("Vectors of images and captions differ in length.")
+    return found
+
+
+def _items(kind: str, ids: NDArray[Any], vectors: NDArray[Any]) -> ItemVectors:
+    if vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.shape[1]:
+        raise BadFile(f"{kind}_vectors must be a table of numbers, one row an item.")
+    if ids.ndim != 1 or ids.dtype.kind not in "iuU" or len(ids) != len(vectors):
+        raise BadFile(f"{kind}_ids must name each row of {kind}_vectors.")
+    names = list(map(str, ids.tolist()))
+    if len(set(names)) != len(names):
+        raise BadFile(f"{kind}_ids names an item twice.")
+    return ItemVectors(names, vectors)
+
+
+def _npz(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+    except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile):
+        raise BadFile("This is not an .npz file of plain arrays.") from None
+
+
+def safetensors(path: Path) -> dict[str, NDArray[Any]]:
+    """The format is a length, a JSON header that names types, shapes and places, and the bytes."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > min(LONGEST_HEADER, size - 8):
+                raise BadFile("This is not a .safetensors file.")
+            header = json.loads(file.read(length))
+        header.pop("__metadata__", None)
+        return {name: _tensor(path, 8 + length, size, told) for name, told in header.items()}
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        raise BadFile("This is not a .safetensors file of plain numbers.") from None
+
+
+def _tensor(path: Path, start: int, size: int, told: dict[str, Any]) -> NDArray[Any]:
+    dtype, shape = np.dtype(_TYPES[told["dtype"]]), tuple(map(int, told["shape"]))
+    begin, end = told["data_offsets"]
+    count = int(np.prod(shape, dtype=object)) if shape else 1
+    if not 0 <= begin <= end <= size - start or end - begin != count * dtype.itemsize:
+        raise BadFile("A tensor lies outside of the file.")
+    if not count:
+        return np.empty(shape, dtype)
+    return np.memmap(path, dtype, "r", offset=start + begin, shape=shape)
