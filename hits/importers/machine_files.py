@@ -22,6 +22,8 @@ VECTORS = (".npz", ".safetensors")
 LISTS = (".jsonl", ".csv")
 ENDS = {"i": "image", "t": "caption"}
 LONGEST_HEADER = 100 << 20
+# A packed file says how large it becomes; larger vectors come as .safetensors, which are mapped.
+LARGEST_UNPACKED = 4 << 30
 _TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8"}
 
 
@@ -130,10 +132,14 @@ def _items(kind: str, ids: NDArray[Any], vectors: NDArray[Any]) -> ItemVectors:
 
 def _npz(path: Path) -> dict[str, NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
+        with zipfile.ZipFile(path) as packed:
+            unpacked = sum(member.file_size for member in packed.infolist())
+        if unpacked <= LARGEST_UNPACKED:
+            with np.load(path, allow_pickle=False) as stored:
+                return {name: stored[name] for name in stored.files}
     except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile):
         raise BadFile("This is not an .npz file of plain arrays.") from None
+    raise BadFile("The arrays are larger than 4 GB: send them as .safetensors.")
 
 
 def safetensors(path: Path) -> dict[str, NDArray[Any]]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hits.importers import machine_files
 from hits.importers.machine_files import BadFile, item_vectors, ranked_lists
 from hits.importers.machine_files import safetensors as read_safetensors
 
@@ -136,3 +137,12 @@ def test_a_tensor_that_lies_outside_of_its_file_is_refused(
     path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(24))
     with pytest.raises(BadFile):
         read_safetensors(path)
+
+
+def test_arrays_that_unpack_to_too_much_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.savez_compressed(tmp_path / "v.npz", image_ids=IDS, image_vectors=VECTORS)
+    monkeypatch.setattr(machine_files, "LARGEST_UNPACKED", 100)
+    with pytest.raises(BadFile, match="larger than"):
+        item_vectors(tmp_path / "v.npz")

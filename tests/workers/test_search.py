@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.workers.test_exact import Vectors, unit_vectors, vectors_with_many_ties
 from workers import exact
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="torch is an extra of the workers")
 
 from workers import search  # noqa: E402
 
