@@ -14,6 +14,7 @@ from hits.channels.configured import NoSuchChannel
 from hits.channels.configured import channel as channel_named
 from hits.channels.contract import Approve, Bonus, Cost, Reject, Terms
 from hits.models import Assignment, Claim, Decision, Intent, Publication, Study, User
+from hits.models.publication import GRACE
 from hits.pipeline import ledger
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.ledger import SUCCEEDED
@@ -154,6 +155,12 @@ def bonus(
         raise Refused("There are no bonuses on this channel.")
     if amount <= 0:
         raise Refused("Say how much the bonus is.")
+    duration = timedelta(seconds=publication.terms["duration"])
+    if not claim.theirs and timezone.now() > claim.opened_at + duration + GRACE:
+        raise Refused(
+            "The marketplace will not confirm this work any more, so it pays no bonus for it. "
+            "Make a compensation HIT instead."
+        )
     order = Bonus(claim.ref, claim.account.external_id, amount, reason.strip())
     intent = ledger.intend(
         channel=publication.channel,

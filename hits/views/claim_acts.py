@@ -107,7 +107,8 @@ def _send_message(claim: Claim, values: Values, by: User, key: UUID) -> str:
 WRITE = Act(
     name="message",
     title="Write to the worker",
-    about="The marketplace sends it by email; it cannot be answered here.",
+    about="The marketplace delivers it, by email or on a page of its own; it cannot be answered "
+    "here.",
     form=MessageForm,
     confirm=_confirm_message,
     do=_send_message,
@@ -165,8 +166,8 @@ READMIT = Act(
 
 def _confirm_block(claim: Claim, values: Values) -> Confirmation:
     return Confirmation(
-        what=f"{claim.hit.publication.channel.capitalize()} hides every HIT of this account from "
-        f"{_worker(claim)}, of all studies. Many blocks can cost a worker their account there: "
+        what=f"{claim.hit.publication.channel.capitalize()} takes no more work for this account "
+        f"from {_worker(claim)}, in any study. Many blocks can cost a worker their account there: "
         "block only for work that was not honestly done. The reason that is kept there:",
         quoted=values["reason"],
         button="Block the worker",

@@ -201,7 +201,7 @@ def write(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     context = study_context(request, publication.study, "channels") | {
         "act": {
             "title": "Write to workers",
-            "about": f"{name.capitalize()} sends it to each of them by email.",
+            "about": f"{name.capitalize()} delivers it to each of them.",
         },
         "form": form,
         "back": reverse("publication", args=[slug, pk]),

@@ -212,6 +212,14 @@ def test_a_refused_call_that_was_dismissed_is_not_made(claim: Claim) -> None:
     assert (asked.state, TheirBonus.objects.exists()) == ("dismissed", False)
 
 
+def test_work_that_will_not_be_confirmed_any_more_gets_no_bonus(publication: Publication) -> None:
+    claim = selling.do_page(selling.live_hit(publication))
+    Claim.objects.update(opened_at=timezone.now() - timedelta(days=30))
+    claim.refresh_from_db()
+    with pytest.raises(Refused, match="compensation HIT"):
+        bonus(claim=claim, amount=Decimal(1), reason="x", by=publication.created_by)
+
+
 def test_a_bonus_of_nothing_is_refused(claim: Claim) -> None:
     for amount in (Decimal(0), Decimal("-1"), Decimal("0.005")):
         with pytest.raises(Refused):

@@ -552,7 +552,7 @@ def test_blocking_says_that_all_studies_are_meant_and_can_be_taken_back(
 ) -> None:
     claim = making.claim(publication)
     words = acted(desk, study, claim, "block", reason="Random answers.")
-    assert f"hides every HIT of this account from {claim.account.external_id}" in words
+    assert f"takes no more work for this account from {claim.account.external_id}" in words
     assert Intent.objects.get(action="block").request["Reason"] == "Random answers."
     assert "Unblock the worker" in text_of(desk.get(address(study, f"claims/{claim.pk}/")))
 
