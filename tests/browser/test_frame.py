@@ -171,7 +171,9 @@ def test_from_the_preview_to_the_hand_over_without_a_cookie(
 
     claim = Claim.objects.select_related("assignment").get()
     assert claim.assignment is not None
-    assert host.received == [{"assignmentId": "REF1", "receipt": str(claim.assignment.key)}]
+    assert host.received == [
+        {"assignmentId": "REF1", "workerId": "WORKER1", "receipt": str(claim.assignment.key)}
+    ]
     assert claim.assignment.state == Assignment.State.SUBMITTED
     assert Judgment.objects.count() == QUESTIONS
     wait_until(page, lambda: Claim.objects.get().handed_over_at is not None)

@@ -91,10 +91,11 @@ def test_objects_are_shown_when_the_caption_is_finished_and_it_stays_then(
     expect(boxed).to_be_visible()
     expect(caption).not_to_be_editable()
     assert Axe().run(page).violations_count == 0
-    press(page, "u")
-    expect(ratings).to_be_hidden()
-    expect(caption).to_be_editable()
-    press(page, "c", "3", "3", "2", "1", "1", "Enter")
+    for key in ("u", "c"):
+        press(page, key)
+        expect(ratings).to_be_visible()
+        expect(caption).not_to_be_editable()
+    press(page, "3", "3", "2", "1", "1", "Enter")
     submit_by_key(page)
     answer = Judgment.objects.get().answer
     expected = by_letter(1, "33211")
