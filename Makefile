@@ -52,7 +52,7 @@ lock: python
 	@rm -rf var/lock
 	@$(PYTHON) -m venv var/lock
 	@var/lock/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@var/lock/bin/pip freeze --exclude-editable | grep -v ' @ ' > constraints.txt
+	@var/lock/bin/pip freeze --exclude-editable | grep -v ' @ ' | sed 's/+cpu$$//' > constraints.txt
 	@rm -rf var/lock
 
 clean:
