@@ -73,8 +73,8 @@ def create_study(
     split: str = "",
     **rules: int,
 ) -> Study:
-    """A draft with its first version; `rules` are its limits and its training."""
-    """A draft; it wants as many judgments a unit as the protocol's paper unless told otherwise."""
+    """A draft with its first version, which wants as many judgments a unit as the protocol's paper
+    unless told otherwise; `rules` are its limits and its training."""
     refuse_reserved(slug)
     try:
         study = Study.objects.create(

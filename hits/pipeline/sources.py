@@ -33,9 +33,9 @@ _CANDIDATES = """
 """
 _IN_ORDER = "ORDER BY query_id, proposal_id NULLS FIRST, rank, target_id"
 _IMAGES = """
-    SELECT i.id, b.width, b.height FROM hits_image i JOIN hits_blob b ON b.sha256 = i.blob_id
-    WHERE i.corpus_id = %(corpus)s AND (%(split)s = '' OR i.split = %(split)s) AND i.id > %(last)s
-    ORDER BY i.id LIMIT %(count)s
+    SELECT id, width, height FROM hits_image
+    WHERE corpus_id = %(corpus)s AND (%(split)s = '' OR split = %(split)s) AND id > %(last)s
+    AND blob_id IS NOT NULL ORDER BY id LIMIT %(count)s
 """
 _CAPTIONS = """
     SELECT image_id, id, text FROM hits_caption WHERE image_id = ANY (%(images)s::bigint[])
@@ -52,8 +52,8 @@ _query_of = itemgetter(0)
 class GivenSource:
     """A study's proposals, its corpus, the studies that feed it and the rows uploaded to it.
 
-    The connection that all of it is read from stores units meanwhile. Queries are read ahead of
-    their use where that is asked for; everything else waits for its turn.
+    The connection that all of it is read from stores units meanwhile. Queries and images are read
+    ahead of their use where that is asked for; everything else waits for its turn.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class GivenSource:
         self._copies = copies
         self._tell = tell
         self._queries: _Queries | None = None
+        self._images: _Images | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -73,8 +74,9 @@ class GivenSource:
             self._queries.close()
 
     def read_ahead(self) -> None:
-        if self._queries is not None:
-            self._queries.read_ahead()
+        for reader in (self._queries, self._images):
+            if reader is not None:
+                reader.read_ahead()
 
     def queries(self) -> Iterator[Query]:
         if self._proposals:
@@ -94,26 +96,13 @@ class GivenSource:
         return list(items.filter(corpus=first.corpus).order_by("pk").values_list("pk", flat=True))
 
     def images(self) -> Iterator[CorpusImage]:
-        done = last = 0
-        while found := self._rows(_IMAGES, last=last, count=IMAGES):
-            last = found[-1][0]
-            ids = [pk for pk, _, _ in found]
-            captions = self.captions_of(ids)
-            regions = {
-                pk: tuple([Region(*row[1:]) for row in rows])
-                for pk, rows in groupby(self._rows(_REGIONS, images=ids), key=_query_of)
-            }
-            for pk, width, height in found:
-                yield CorpusImage(pk, width, height, captions.get(pk, {}), regions.get(pk, ()))
-            done += len(found)
-            self._tell(done)
+        self._copies.wait()
+        self._images = _Images(self._study, self._copies, self._tell)
+        yield from self._images
 
     def captions_of(self, images: Iterable[int]) -> Mapping[int, Mapping[int, str]]:
-        found = self._rows(_CAPTIONS, images=list(images))
-        return {
-            image: {pk: text for _, pk, text in rows}
-            for image, rows in groupby(found, key=_query_of)
-        }
+        self._copies.wait()
+        return _captions_of(list(images))
 
     def judged(self) -> Iterator[JudgedUnit]:
         for study in self._study.fed_by.order_by("pk"):
@@ -127,15 +116,6 @@ class GivenSource:
             for (content,) in self._in_turn(cursor):
                 yield orjson.loads(content)
 
-    def _rows(self, statement: str, **values: Any) -> list[Row]:
-        self._copies.wait()
-        with connection.cursor() as cursor:
-            cursor.execute(
-                statement,
-                {"corpus": self._study.corpus_id, "split": self._study.split, **values},
-            )
-            return list(cursor.fetchall())
-
     def _in_turn(self, items: Iterable[T]) -> Iterator[T]:
         waiting = iter(items)
         while True:
@@ -145,6 +125,62 @@ class GivenSource:
             except StopIteration:
                 return
             yield item
+
+
+class _Images:
+    """A corpus's images that have files, a batch at a time, each with its captions and regions."""
+
+    def __init__(self, study: Study, copies: CopyBehind, tell: Tell) -> None:
+        self._within = {"corpus": study.corpus_id, "split": study.split, "count": IMAGES}
+        self._has_regions = study.corpus.regions.exists()
+        self._copies = copies
+        self._tell = tell
+        self._last = self._done = 0
+        self._found: list[CorpusImage] = []
+
+    def __iter__(self) -> Iterator[CorpusImage]:
+        while found := self._take():
+            yield from found
+            self._done += len(found)
+            self._tell(self._done)
+
+    def _take(self) -> list[CorpusImage]:
+        if not self._found:
+            self._copies.wait()
+            self.read_ahead()
+        found, self._found = self._found, []
+        return found
+
+    def read_ahead(self) -> None:
+        if self._found:
+            return
+        sizes = _rows(_IMAGES, last=self._last, **self._within)
+        if not sizes:
+            return
+        self._last = sizes[-1][0]
+        ids = [pk for pk, _, _ in sizes]
+        captions = _captions_of(ids)
+        regions = _regions_of(ids) if self._has_regions else {}
+        self._found = [
+            CorpusImage(pk, width, height, captions.get(pk, {}), regions.get(pk, ()))
+            for pk, width, height in sizes
+        ]
+
+
+def _captions_of(images: Sequence[int]) -> dict[int, Mapping[int, str]]:
+    found = groupby(_rows(_CAPTIONS, images=images), key=_query_of)
+    return {image: {pk: text for _, pk, text in rows} for image, rows in found}
+
+
+def _regions_of(images: Sequence[int]) -> dict[int, tuple[Region, ...]]:
+    found = groupby(_rows(_REGIONS, images=images), key=_query_of)
+    return {image: tuple([Region(*row[1:]) for row in rows]) for image, rows in found}
+
+
+def _rows(statement: str, **values: Any) -> list[Row]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
 
 
 class _Queries:
