@@ -193,6 +193,24 @@ def test_submit_waits_for_the_last_answer_and_names_what_is_missing(page: Page) 
     expect(page.locator("#missing")).to_have_count(0)
 
 
+def test_a_link_to_what_is_missing_may_be_held_while_the_page_moves_on(
+    visitor: Visitor, account: Account, assignment: Assignment
+) -> None:
+    page = visitor(account.user).new_page()
+    page.clock.install()
+    page.goto(f"/work/{assignment.key}/")
+    page.clock.pause_at(datetime.now() + timedelta(seconds=30))
+    page.locator("#dots a").nth(4).click()
+    press(page, "1")
+    page.clock.run_for(1000)
+    press(page, "1")
+    page.locator("#missing a").nth(1).hover()
+    page.mouse.down()
+    page.clock.run_for(1000)
+    page.mouse.up()
+    assert current(page) == 2
+
+
 def test_a_failing_network_is_said_and_saving_goes_on_by_itself(
     page: Page, assignment: Assignment
 ) -> None:

@@ -6,15 +6,22 @@ const WARN_BEFORE_END = 5 * 60_000;
 
 const find = (id) => document.getElementById(id);
 
-// One line for each id; kind null takes it away.
+// One line for each id; kind null takes it away. A line that says the same stays as it is: a link
+// that is replaced while it is held down is never clicked.
 export function notice(id, kind, ...content) {
-  find(id)?.remove();
-  if (kind === null) return;
+  const shown = find(id);
+  const line = kind === null ? null : lineOf(id, kind, content);
+  if (line && shown?.isEqualNode(line)) return;
+  shown?.remove();
+  if (line) find("over-bar").append(line);
+}
+
+function lineOf(id, kind, content) {
   const line = document.createElement("p");
   line.id = id;
   line.className = `notice ${kind}`;
   line.append(...content);
-  find("over-bar").append(line);
+  return line;
 }
 
 export function announce(text) {
