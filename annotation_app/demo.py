@@ -121,8 +121,9 @@ def _worker(environment: Mapping[str, str]) -> Program:
         command=[*CELERY, "worker", *options],
         environment=environment,
         stop_signals=STOP_SIGNALS,
-        # At once: whoever would wait for the running job is gone, and the job is taken up again.
-        death_signal=signal.SIGQUIT,
+        # Valkey goes too, and to say farewell there Celery would wait for ever. Its jobs are taken
+        # up again.
+        death_signal=signal.SIGKILL,
         cwd=BASE_DIR,
     )
 

@@ -87,7 +87,8 @@ def as_user(user: User | None) -> UserOptions:
 
 
 def dies_with_parent(death_signal: signal.Signals) -> Callable[[], None] | None:
-    """For preexec_fn. Only Linux can do this; elsewhere the next start stops the orphans."""
+    """For preexec_fn, and for forks. Only Linux can do this; elsewhere the next start stops the
+    orphans."""
     if sys.platform != "linux":
         return None
     prctl = ctypes.CDLL(None).prctl
