@@ -14,7 +14,7 @@ from hits.pipeline.ledger import settle_due
 from hits.pipeline.submit import submit
 from tests import making, selling
 from tests.browser.conftest import Visitor
-from tests.browser.test_desk import overflow, violations
+from tests.browser.looking import assert_accessible_and_fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -127,16 +127,10 @@ def published(study: Study) -> Publication:
     return made
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (1440, "dark")])
 def test_every_page_is_accessible_and_fits(
-    visitor: Visitor,
-    study: Study,
-    published: Publication,
-    requester: Requester,
-    width: int,
-    scheme: str,
+    visitor: Visitor, study: Study, published: Publication, requester: Requester
 ) -> None:
-    page = visitor(study.corpus.owner, width=width, color_scheme=scheme).new_page()
+    page = visitor(study.corpus.owner).new_page()
     claim = Intent.objects.filter(action="bonus").get().claim
     assert claim is not None
     assert claim.assignment is not None
@@ -151,22 +145,17 @@ def test_every_page_is_accessible_and_fits(
     ]  # fmt: skip
     for path in [*paths, f"/review/{study.slug}/{claim.assignment.key}/"]:
         page.goto(path)
-        look(page, path)
+        assert_accessible_and_fits(page, path)
     page.goto(address(study, f"claims/{claim.pk}/block/"))
     page.get_by_label("Why?").fill("Random answers.")
     page.get_by_role("button", name="Block the worker").click()
-    look(page, "confirm")
+    assert_accessible_and_fits(page, "confirm")
     page.goto(address(study, "channels/local/publish/"))
     page.get_by_label("Countries").fill("Germany")
     page.get_by_label("Description").fill("Pairs.")
     page.get_by_role("button", name="Review the costs").click()
-    look(page, "errors")
+    assert_accessible_and_fits(page, "errors")
     page.get_by_label("Countries").fill("DE")
     page.get_by_role("button", name="Review the costs").click()
     expect(page.get_by_role("button", name="Publish")).to_be_visible()
-    look(page, "costs")
-
-
-def look(page: Page, name: str) -> None:
-    assert violations(page) == [], name
-    assert overflow(page) == 0, name
+    assert_accessible_and_fits(page, "costs")

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Response
 
 from hits.models import (
@@ -22,10 +21,10 @@ from hits.pipeline.open import create_study
 from hits.pipeline.review import decide
 from tests import making
 from tests.browser.conftest import Visitor
+from tests.browser.looking import screens, violations
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SCREENS = pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1440, "dark")])
 # What may not scroll inside its own box either.
 FITTING = "main, .tabs, .site-nav, .table-scroll:has(> .stacks)"
 
@@ -60,36 +59,25 @@ def sticking_out(page: Page) -> list[Any]:
     return found
 
 
-def violations(page: Page) -> list[Any]:
-    return [each["id"] for each in Axe().run(page).response["violations"]]
-
-
 def assert_fit(page: Page, paths: list[str]) -> None:
     for path in paths:
         page.goto(path)
-        assert (path, sticking_out(page), violations(page)) == (path, [], [])
+        for screen in screens(page):
+            found = (sticking_out(page), violations(page))
+            assert (path, screen, found) == (path, screen, ([], []))
 
 
-@SCREENS
 def test_a_raters_pages_fit(
-    visitor: Visitor,
-    study: Study,
-    account: Account,
-    decided: list[Assignment],
-    width: int,
-    scheme: str,
+    visitor: Visitor, study: Study, account: Account, decided: list[Assignment]
 ) -> None:
-    page = visitor(account.user, width, color_scheme=scheme).new_page()
+    page = visitor(account.user).new_page()
     assert_fit(page, ["/", f"/studies/{study.slug}/consent/", "/work/"])
 
 
-@SCREENS
-def test_desks_fit(
-    visitor: Visitor, study: Study, decided: list[Assignment], width: int, scheme: str
-) -> None:
+def test_desks_fit(visitor: Visitor, study: Study, decided: list[Assignment]) -> None:
     researcher: User = study.corpus.owner
     Membership.objects.create(study=study, user=researcher, role=Role.REVIEWER)
-    page = visitor(researcher, width, color_scheme=scheme).new_page()
+    page = visitor(researcher).new_page()
     tabs = ["", "results/", "report/", "people/", "settings/", "releases/", "imports/"]
     paths = [f"/research/studies/{study.slug}/{tab}" for tab in tabs]
     assert_fit(page, [*paths, f"/review/{study.slug}/decided/", "/review/", "/research/"])

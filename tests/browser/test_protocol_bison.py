@@ -10,7 +10,8 @@ from hits.models import Account, Assignment, Corpus, Judgment
 from hits.pipeline.draw import draw
 from tests import making
 from tests.browser.conftest import Visitor
-from tests.browser.test_hit_page import press, show, violations
+from tests.browser.looking import violations
+from tests.browser.test_hit_page import press, show
 from tests.protocols.cases.bison import study_of_rows
 
 pytestmark = pytest.mark.django_db(transaction=True)

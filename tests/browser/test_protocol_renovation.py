@@ -11,7 +11,8 @@ from hits.pipeline.draw import draw
 from hits.word_diff import edit, pieces, size
 from tests import making
 from tests.browser.conftest import Visitor
-from tests.browser.test_hit_page import press, saved, show, violations
+from tests.browser.looking import violations
+from tests.browser.test_hit_page import press, saved, show
 from tests.protocols.cases.refinement import study_of_rows
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -4,13 +4,13 @@ import re
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from hits.models import Account, Assignment, Judgment, Study
 from hits.pipeline.draw import draw
 from tests import making
 from tests.browser.conftest import Visitor
+from tests.browser.looking import violations
 from tests.protocols.cases.similarity import rows_of, study_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -66,11 +66,6 @@ def press(page: Page, *keys: str) -> None:
 
 def current(page: Page) -> int:
     return int(page.locator(".question.is-current").get_attribute("data-position") or 0)
-
-
-def violations(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [f"{each['id']}: {[node['html'] for node in each['nodes']]}" for each in found]
 
 
 def answers() -> dict[int, Any]:
