@@ -74,10 +74,14 @@ def bury_the_dead() -> None:
 
 
 def ring_soon() -> None:
-    """Bells that died with a worker are rung again at once, and launches taken up."""
+    """Bells that died with a worker are rung again at once, launches taken up, and calls that
+    failed made again."""
     past = timezone.now() - timedelta(minutes=2)
     Job.objects.filter(state="queued").update(rung_at=past)
     Job.objects.filter(kind="publish", state="failed").update(finished_at=past)
+    Intent.objects.filter(settled_at__isnull=True, next_try_at__gt=timezone.now()).update(
+        next_try_at=past
+    )
 
 
 def kill_until(done: Callable[[], int], total: int, started: Workers, kills: int) -> None:
