@@ -16,6 +16,18 @@ from tests.marketplace import world
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
 
+# What takes long begins first, so that no process is left alone with it at the end.
+LONGEST = (
+    "tests/launcher/test_demo.py",
+    "tests/faults/test_marketplace_faults.py",
+    "tests/browser/test_journeys.py",
+    "tests/browser/",
+    "tests/faults/",
+    "tests/api/test_permission_matrix.py",
+    "tests/views/test_framing.py",
+    "tests/concurrency/",
+)
+
 LOCAL = {
     "kind": "mturk",
     "region": "us-east-1",
@@ -24,6 +36,16 @@ LOCAL = {
     "access_key": "KEY",
     "secret_key": "SECRET",
 }
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: _place(item.nodeid))
+
+
+def _place(name: str) -> int:
+    places = (place for place, start in enumerate(LONGEST) if name.startswith(start))
+    return next(places, len(LONGEST))
 
 
 @pytest.fixture(autouse=True)
