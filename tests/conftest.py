@@ -3,8 +3,9 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 from django.conf import LazySettings
+from django.conf import settings as django_settings
 from django.core.cache import cache
-from django.test import TransactionTestCase
+from django.test import TransactionTestCase, override_settings
 from pytest_django.live_server_helper import LiveServer
 
 from hits.marketplace.models import Requester
@@ -48,23 +49,17 @@ def _place(name: str) -> int:
     return next(places, len(LONGEST))
 
 
-@pytest.fixture(autouse=True)
-def _plain_static_files(settings: LazySettings) -> None:
-    """Tests render pages without collectstatic's manifest, and no client scans for files."""
-    settings.WHITENOISE_AUTOREFRESH = True
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
-
-
-@pytest.fixture(autouse=True)
-def _a_marketplace(settings: LazySettings) -> None:
-    settings.CHANNELS = {"local": LOCAL}
-
-
-@pytest.fixture(autouse=True)
-def _fast_passwords(settings: LazySettings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+@pytest.fixture(autouse=True, scope="session")
+def _settings_of_tests() -> Iterator[None]:
+    """Pages are rendered without collectstatic's manifest, and no client scans for files."""
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    with override_settings(
+        WHITENOISE_AUTOREFRESH=True,
+        STORAGES=django_settings.STORAGES | {"staticfiles": plain},
+        CHANNELS={"local": LOCAL},
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+    ):
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,7 @@ from django.conf import LazySettings
 
 from hits.models import User
 from tests import making
-from tests.api import world as worlds
-from tests.api.world import a_client
+from tests.api.world import World, a_client
 
 pytestmark = pytest.mark.django_db
 
@@ -58,8 +57,7 @@ ESCALATION = {"is_superuser": True, "is_staff": True, "is_researcher": True, "is
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
 @pytest.mark.parametrize("name", ["rater", "researcher", "admin"])
-def test_nobody_writes_their_own_rights(name: str, method: str) -> None:
-    world = worlds.make()
+def test_nobody_writes_their_own_rights(world: World, name: str, method: str) -> None:
     client = world.api_client(name)
     sent = json.dumps(ESCALATION)
     answer = client.generic(method, "/api/me/", sent, content_type="application/json")
@@ -67,8 +65,7 @@ def test_nobody_writes_their_own_rights(name: str, method: str) -> None:
     assert not User.objects.filter(is_superuser=True).exists()
 
 
-def test_rights_sent_along_with_what_is_allowed_are_ignored() -> None:
-    world = worlds.make()
+def test_rights_sent_along_with_what_is_allowed_are_ignored(world: World) -> None:
     rater, client = world.people["rater"], world.api_client("admin")
     assert rater is not None
     sent = {"email": rater.email, "role": "reviewer", **ESCALATION, "user": ESCALATION}
@@ -88,8 +85,7 @@ def test_rights_sent_along_with_what_is_allowed_are_ignored() -> None:
     assert not User.objects.filter(email="new@example.org", is_researcher=True).exists()
 
 
-def test_a_reviewer_cannot_make_themselves_researcher() -> None:
-    world = worlds.make()
+def test_a_reviewer_cannot_make_themselves_researcher(world: World) -> None:
     reviewer = world.people["reviewer"]
     assert reviewer is not None
     sent = {"email": reviewer.email, "role": "researcher"}
@@ -100,8 +96,7 @@ def test_a_reviewer_cannot_make_themselves_researcher() -> None:
     assert set(reviewer.memberships.values_list("role", flat=True)) == {"reviewer"}
 
 
-def test_a_study_keeps_its_last_researcher() -> None:
-    world = worlds.make()
+def test_a_study_keeps_its_last_researcher(world: World) -> None:
     researcher = world.people["researcher"]
     assert researcher is not None
     own = researcher.memberships.get(study=world.study)

@@ -36,8 +36,7 @@ def _post(world: World, name: str, path: str, sent: Any) -> Any:
         {"1": {"other": "x" * 10_000}},
     ],
 )
-def test_answers_of_another_shape_are_refused(answers: Any) -> None:
-    world = worlds.make()
+def test_answers_of_another_shape_are_refused(world: World, answers: Any) -> None:
     before = Judgment.objects.count()
     path = f"/api/assignments/{world.open_page.key}/submit/"
     response = _post(world, "rater", path, {"answers": answers})
@@ -54,15 +53,15 @@ def test_answers_of_another_shape_are_refused(answers: Any) -> None:
         {"machine": "caption_mean", "directions": ["i2i", "i2t"]},
     ],
 )
-def test_a_machine_is_not_asked_for_what_it_cannot_propose(asked: dict[str, Any]) -> None:
-    world = worlds.make()
+def test_a_machine_is_not_asked_for_what_it_cannot_propose(
+    world: World, asked: dict[str, Any]
+) -> None:
     response = _post(world, "researcher", f"/api/corpora/{world.corpus.slug}/propose/", asked)
     assert (response.status_code, response.json()["error"]) == (400, "invalid")
     assert not Job.objects.filter(kind="propose").exists()
 
 
-def test_a_missing_answer_is_named_by_position_and_field() -> None:
-    world = worlds.make()
+def test_a_missing_answer_is_named_by_position_and_field(world: World) -> None:
     path = f"/api/assignments/{world.open_page.key}/submit/"
     answers = worlds.answers_as_json(world.open_page)
     answers["2"] = {"choice": "partial_yes"}
@@ -71,16 +70,14 @@ def test_a_missing_answer_is_named_by_position_and_field() -> None:
     assert response.json()["errors"] == {"2": {"reasons": "Choose at least one shortcoming."}}
 
 
-def test_a_page_given_back_takes_no_answers() -> None:
-    world = worlds.make()
+def test_a_page_given_back_takes_no_answers(world: World) -> None:
     own = f"/api/assignments/{world.open_page.key}/"
     assert _post(world, "rater", own + "return/", {}).status_code == 204
     response = _post(world, "rater", own + "submit/", {"answers": {}})
     assert (response.status_code, response.json()["error"]) == (409, "closed")
 
 
-def test_when_nothing_is_left_it_says_so() -> None:
-    world = worlds.make()
+def test_when_nothing_is_left_it_says_so(world: World) -> None:
     client = world.api_client("rater")
     for _ in range(20):
         response = client.post(f"/api/studies/{world.study.slug}/next/")
@@ -97,8 +94,7 @@ def test_when_nothing_is_left_it_says_so() -> None:
 @pytest.mark.parametrize(
     "source", ["/etc/passwd", "file:///etc/passwd", "s3:/x", "s3://", "http://127.0.0.1/", "a\x00b"]
 )
-def test_only_a_bucket_can_be_named_as_the_source_of_an_import(source: str) -> None:
-    world = worlds.make()
+def test_only_a_bucket_can_be_named_as_the_source_of_an_import(world: World, source: str) -> None:
     path = f"/api/corpora/{world.corpus.slug}/import/"
     before = Job.objects.count()
     response = _post(world, "researcher", path, {"source": source})
@@ -106,8 +102,7 @@ def test_only_a_bucket_can_be_named_as_the_source_of_an_import(source: str) -> N
     assert Job.objects.count() == before
 
 
-def test_an_upload_keeps_nothing_of_its_name() -> None:
-    world = worlds.make()
+def test_an_upload_keeps_nothing_of_its_name(world: World) -> None:
     file = SimpleUploadedFile("../../../etc/evil.json", b"{}")
     client = world.api_client("researcher")
     response = client.post(f"/api/corpora/{world.corpus.slug}/import/", {"file": file})
@@ -118,8 +113,7 @@ def test_an_upload_keeps_nothing_of_its_name() -> None:
 
 
 @pytest.mark.parametrize("name", ["x.html", "x.svg", "x.pickle", "json"])
-def test_an_upload_of_another_kind_is_refused(name: str) -> None:
-    world = worlds.make()
+def test_an_upload_of_another_kind_is_refused(world: World, name: str) -> None:
     client = world.api_client("researcher")
     file = SimpleUploadedFile(name, b"<script>")
     response = client.post(f"/api/corpora/{world.corpus.slug}/import/", {"file": file})
@@ -128,8 +122,7 @@ def test_an_upload_of_another_kind_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("path", ["rows", "imports"])
 @pytest.mark.parametrize("name", ["x.html", "x.json", "x.zip", "csv"])
-def test_lines_of_another_kind_of_file_are_refused(path: str, name: str) -> None:
-    world = worlds.make()
+def test_lines_of_another_kind_of_file_are_refused(world: World, path: str, name: str) -> None:
     before = Job.objects.count()
     file = SimpleUploadedFile(name, b"image,caption\n")
     client = world.api_client("researcher")
@@ -140,14 +133,12 @@ def test_lines_of_another_kind_of_file_are_refused(path: str, name: str) -> None
 
 @pytest.mark.parametrize("path", ["rows", "imports"])
 @pytest.mark.parametrize("sent", [{}, {"source": "/etc/passwd"}, {"source": 3, "file": "x"}])
-def test_lines_come_from_a_file_or_a_bucket(path: str, sent: dict[str, Any]) -> None:
-    world = worlds.make()
+def test_lines_come_from_a_file_or_a_bucket(world: World, path: str, sent: dict[str, Any]) -> None:
     response = _post(world, "researcher", f"/api/studies/{world.study.slug}/{path}/", sent)
     assert (response.status_code, response.json()["error"]) == (400, "invalid")
 
 
-def test_a_draft_takes_no_judgments_and_no_job_is_asked_for() -> None:
-    world = worlds.make()
+def test_a_draft_takes_no_judgments_and_no_job_is_asked_for(world: World) -> None:
     before = Job.objects.count()
     file = SimpleUploadedFile("x.csv", b"worker\n")
     client = world.api_client("researcher")
@@ -156,8 +147,7 @@ def test_a_draft_takes_no_judgments_and_no_job_is_asked_for() -> None:
     assert Job.objects.count() == before
 
 
-def test_settings_that_a_protocol_does_not_know_are_refused() -> None:
-    world = worlds.make()
+def test_settings_that_a_protocol_does_not_know_are_refused(world: World) -> None:
     sent = json.dumps({"settings": {"candidates_a_page": 0, "surprise": 1}})
     response = world.api_client("researcher").patch(
         f"/api/studies/{world.study.slug}/", sent, content_type="application/json"
@@ -165,16 +155,14 @@ def test_settings_that_a_protocol_does_not_know_are_refused() -> None:
     assert (response.status_code, response.json()["error"]) == (400, "refused")
 
 
-def test_broken_json_is_refused() -> None:
-    world = worlds.make()
+def test_broken_json_is_refused(world: World) -> None:
     response = world.api_client("researcher").post(
         "/api/studies/", "{", content_type="application/json"
     )
     assert (response.status_code, response.json()["error"]) == (400, "parse_error")
 
 
-def test_no_answer_of_a_job_tells_a_path_of_the_server() -> None:
-    world = worlds.make()
+def test_no_answer_of_a_job_tells_a_path_of_the_server(world: World) -> None:
     client = world.api_client("researcher")
     text = client.get(f"/api/jobs/{world.job.pk}/").content + client.get("/api/jobs/").content
     assert b"imports" not in text
@@ -191,8 +179,7 @@ def test_an_unknown_address_is_told_in_json(address: str, method: str) -> None:
     assert response.json()["error"] == "not_found"
 
 
-def test_studies_of_different_corpora_are_refused_before_a_job_is_asked_for() -> None:
-    world = worlds.make()
+def test_studies_of_different_corpora_are_refused_before_a_job_is_asked_for(world: World) -> None:
     other = making.study(making.corpus(images=12))
     researcher = world.study.corpus.owner
     Membership.objects.create(study=other, user=researcher, role=Role.RESEARCHER)
@@ -205,8 +192,7 @@ def test_studies_of_different_corpora_are_refused_before_a_job_is_asked_for() ->
     assert Job.objects.count() == before
 
 
-def test_answers_older_than_the_saved_ones_are_refused() -> None:
-    world = worlds.make()
+def test_answers_older_than_the_saved_ones_are_refused(world: World) -> None:
     own = f"/api/assignments/{world.open_page.key}/"
     client = world.api_client("rater")
     revision = client.get(own).json()["revision"]

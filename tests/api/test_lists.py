@@ -136,8 +136,7 @@ def _more_pages(world: World) -> None:
         submit(assignment_key=page.key, account=account, fields=fields)
 
 
-def test_a_list_takes_as_many_statements_for_many_rows_as_for_few() -> None:
-    world = worlds.make()
+def test_a_list_takes_as_many_statements_for_many_rows_as_for_few(world: World) -> None:
     # What a connection prepares at its first use is not counted.
     _counts(world)
     before = _counts(world)
@@ -148,8 +147,7 @@ def test_a_list_takes_as_many_statements_for_many_rows_as_for_few() -> None:
     )
 
 
-def test_pages_by_cursor_give_every_row_once() -> None:
-    world = worlds.make()
+def test_pages_by_cursor_give_every_row_once(world: World) -> None:
     client = world.api_client("researcher")
     found: list[str] = []
     address: str | None = f"/api/studies/{world.study.slug}/judgments/?page_size=5"
@@ -162,24 +160,21 @@ def test_pages_by_cursor_give_every_row_once() -> None:
 
 
 @pytest.mark.parametrize("cursor", ["x", "cD1hYmM=", "cD0lMDA=", "bz0tMQ=="])
-def test_a_cursor_that_makes_no_sense_is_refused(cursor: str) -> None:
-    world = worlds.make()
+def test_a_cursor_that_makes_no_sense_is_refused(world: World, cursor: str) -> None:
     response = world.api_client("researcher").get("/api/jobs/", {"cursor": cursor})
     assert response.status_code in {200, 404}
     if response.status_code == 404:
         assert response.json()["error"] == "not_found"
 
 
-def test_a_filter_by_a_named_column_works() -> None:
-    world = worlds.make()
+def test_a_filter_by_a_named_column_works(world: World) -> None:
     client = world.api_client("researcher")
     found = client.get("/api/studies/", {"state": "draft"}).json()["results"]
     assert [study["slug"] for study in found] == [world.draft.slug]
 
 
 @pytest.mark.parametrize("name", ["corpus__owner__password__startswith", "owner", "id__gt"])
-def test_a_filter_that_is_not_named_is_refused(name: str) -> None:
-    world = worlds.make()
+def test_a_filter_that_is_not_named_is_refused(world: World, name: str) -> None:
     response = world.api_client("researcher").get("/api/studies/", {name: "x"})
     assert response.status_code == 400
     assert response.json()["errors"] == {name: ["There is no such filter."]}

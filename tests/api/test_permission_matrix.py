@@ -3,7 +3,6 @@
 import pytest
 from django.db import transaction
 
-from tests.api import world as worlds
 from tests.api.matrix import Row, rows
 from tests.api.requests_for import Asked, answer_to, asked
 from tests.api.routes import Route, all_routes
@@ -33,8 +32,7 @@ def _checks() -> list[tuple[str, Row, list[str]]]:
     return found
 
 
-def test_everybody_gets_the_status_that_the_matrix_says() -> None:
-    world = worlds.make()
+def test_everybody_gets_the_status_that_the_matrix_says(world: World) -> None:
     world.log_in()
     wrong = []
     for path, row, people in _checks():
@@ -53,8 +51,7 @@ def _does_something(world: World, route: Route, method: str) -> bool:
     return bool(outcomes - {"403", "404", "405"})
 
 
-def test_every_route_and_method_has_its_row() -> None:
-    world = worlds.make()
+def test_every_route_and_method_has_its_row(world: World) -> None:
     world.log_in()
     there = rows()
     missing = [

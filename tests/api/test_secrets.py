@@ -30,8 +30,7 @@ def _text(response: Any) -> str:
     return str(body.decode(errors="replace")) + str(dict(response.headers))
 
 
-def test_no_answer_to_a_rater_holds_a_planted_secret() -> None:
-    world = worlds.make()
+def test_no_answer_to_a_rater_holds_a_planted_secret(world: World) -> None:
     world.log_in()
     leaks = []
     seen = 0
@@ -49,8 +48,7 @@ def test_no_answer_to_a_rater_holds_a_planted_secret() -> None:
     assert seen > 20
 
 
-def test_refusals_of_a_submission_hold_no_planted_secret() -> None:
-    world = worlds.make()
+def test_refusals_of_a_submission_hold_no_planted_secret(world: World) -> None:
     address = f"/api/assignments/{world.open_page.key}/submit/"
     response = world.api_client("rater").post(
         address, {"answers": {}}, content_type="application/json"
@@ -59,8 +57,7 @@ def test_refusals_of_a_submission_hold_no_planted_secret() -> None:
     assert not [each for each in SECRETS if each in _text(response)]
 
 
-def test_the_planted_secrets_are_there_to_be_found() -> None:
-    world = worlds.make()
+def test_the_planted_secrets_are_there_to_be_found(world: World) -> None:
     client = world.api_client("researcher")
     text = "".join(
         _text(client.get(f"/api/studies/{world.study.slug}/{part}/"))
@@ -73,8 +70,7 @@ def test_the_planted_secrets_are_there_to_be_found() -> None:
     assert not [each for each in SECRETS if each not in text and each not in hidden_from_all]
 
 
-def test_a_page_names_its_questions_by_position_alone() -> None:
-    world = worlds.make()
+def test_a_page_names_its_questions_by_position_alone(world: World) -> None:
     page = world.api_client("rater").get(f"/api/assignments/{world.open_page.key}/").json()
     assert [set(question) for question in page["questions"]] == [{"position", "shown"}] * 6
     assert [set(question["shown"]) for question in page["questions"]] == [{"image", "caption"}] * 6
@@ -85,15 +81,15 @@ def test_a_page_names_its_questions_by_position_alone() -> None:
     }
 
 
-def test_how_many_golds_a_page_has_is_not_told() -> None:
-    world = worlds.make()
+def test_how_many_golds_a_page_has_is_not_told(world: World) -> None:
     page = world.api_client("rater").get(f"/api/assignments/{world.open_page.key}/").json()
     assert page["settings"] == {"justification": True}
     assert "true_positive" not in json.dumps(page)
 
 
-def test_whoever_did_a_page_sees_neither_its_evidence_nor_its_place_in_the_queue() -> None:
-    world = worlds.make()
+def test_whoever_did_a_page_sees_neither_its_evidence_nor_its_place_in_the_queue(
+    world: World,
+) -> None:
     doer = world.failed_page.account.user
     assert doer is not None
     Membership.objects.create(study=world.study, user=doer, role=Role.REVIEWER)
