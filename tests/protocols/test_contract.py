@@ -1,28 +1,27 @@
 """What every protocol must do, run over the registry: a new one is covered once it exists."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
 from django.template.loader import get_template
 from django.test import Client
 from django.utils.html import escape
+from pytest_django import DjangoDbBlocker
 
-from hits.models import Account, Assignment, Corpus, Judgment, Slot, Study
-from hits.pipeline.aggregate import StudySource
-from hits.pipeline.check import check_submitted
+from hits.models import Account, Assignment, Corpus, Slot, Study
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Refused
 from hits.pipeline.open import change_version, create_study, open_study
-from hits.pipeline.release import path_of, release
 from hits.pipeline.show import items_of, page_of
 from hits.pipeline.submit import by_question
 from hits.protocol import EXPLANATION, FieldErrors, Protocol, registry
 from tests import making
-from tests.concurrency.reconciling import assert_places_reconcile
 from tests.forms import WAYS_TO_ANSWER, Form
 from tests.protocols.cases import case_of
+from tests.undoing import undone_at_the_end
 
 pytestmark = pytest.mark.django_db
 
@@ -104,9 +103,17 @@ class Case:
         assert answer.status_code == 200, answer.text
 
 
-@pytest.fixture(params=SLUGS)
-def case(request: pytest.FixtureRequest) -> Case:
-    return Case(request.param)
+@pytest.fixture(scope="module", params=SLUGS)
+def _opened_once(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[Case]:
+    with undone_at_the_end(django_db_blocker):
+        yield Case(request.param)
+
+
+@pytest.fixture
+def case(_opened_once: Case, db: None) -> Case:
+    return deepcopy(_opened_once)
 
 
 def test_a_protocol_has_a_name_a_template_and_settings_that_work_as_they_come(case: Case) -> None:
@@ -172,8 +179,6 @@ def test_a_gold_that_says_why_is_checked_and_described_as_one_that_does_not(case
 
 
 def test_its_golds_are_trained_on_before_the_first_page(case: Case) -> None:
-    if not case.golds():
-        pytest.skip("The study of this protocol has no golds.")
     change_version(study=case.study, by=case.corpus.owner, training_units=1, training_accuracy=100)
     case.go_on_as(making.rater(case.study))
     assert case.page.is_training
@@ -198,29 +203,3 @@ def test_what_a_page_says_of_a_unit_has_neither_gold_nor_ids(case: Case) -> None
             value for value in shown if isinstance(value, int) and value in payload.values()
         ]
         assert "gold" not in question.shown
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_page_answered_well_is_used_aggregated_and_released(case: Case) -> None:
-    case.submit_well()
-    check_submitted()
-    case.page.refresh_from_db()
-    assert (case.page.use, case.page.golds_failed) == ("used", 0)
-    assert_places_reconcile()
-    released = list(StudySource([case.study], case.kind).units())
-    asked = Slot.objects.filter(assignment=case.page, unit__gold__isnull=True).count()
-    assert len(released) == asked
-    for unit in released:
-        assert unit.aggregate.label
-        assert sum(unit.aggregate.distribution.values()) == 1
-    researcher = Client()
-    researcher.force_login(case.corpus.owner)
-    for path in ("", "results/", "results.csv"):
-        assert researcher.get(f"/research/studies/{case.study.slug}/{path}").status_code == 200
-    made = release(studies=[case.study], name="contract", by=case.corpus.owner)
-    names = set(made.files.values_list("name", flat=True))
-    source = StudySource([case.study], case.kind)
-    assert {"judgments.csv", "units.csv", "manifest.json"} <= names
-    assert set(case.kind.export(source, case.settings)) <= names
-    judgments = path_of(made.files.get(name="judgments.csv")).read_text().splitlines()
-    assert len(judgments) == 1 + Judgment.objects.count()
