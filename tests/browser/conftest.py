@@ -26,7 +26,7 @@ ARGUMENTS = [
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 # A crowded machine is slow, not wrong.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 
 Visitor = Callable[..., BrowserContext]
 
@@ -64,7 +64,7 @@ def visitor(chromium: Browser, live_server: LiveServer) -> Iterator[Visitor]:
             viewport={"width": width, "height": height},
             **options,  # type: ignore[arg-type]
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)
         opened.append(context)
         if user is not None:
             context.add_cookies([session_cookie(user, live_server.url)])  # type: ignore[list-item]

@@ -71,7 +71,7 @@ def contexts(playwright_started: Playwright, tmp_path: Path) -> Iterator[Context
             viewport={"width": width, "height": height},
             **options,
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)
         opened.append(context)
         return context
 
