@@ -188,7 +188,10 @@ def test_what_is_described_wrong_is_a_share_of_the_judgments_that_said_so(
     assert errors.shares[0].part == 1
 
 
-def test_a_decision_shows_in_the_results_at_once(study: Study) -> None:
+def test_a_decision_shows_in_cheap_results_at_once(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hits.pipeline.tally.CHEAP_SECONDS", 600)
     assert results_of(study).n == 0
     answered(study)
     assert results_of(study).n == 4
