@@ -251,7 +251,7 @@ def test_a_researcher_makes_a_corpus_and_a_study(desk: Client, study: Study) -> 
     desk.post("/research/corpora/new/", {"name": "Photographs", "slug": "photos", "licence": "CC0"})
     assert Corpus.objects.get(slug="photos").owner == study.corpus.owner
     values = {
-        "name": "Stage 2", "slug": "stage-2", "corpus": study.corpus.pk, "protocol": "matching",
+        "name": "Stage 2", "slug": "stage-2", "corpus": study.corpus.pk, "procedure": "bison-audit",
         "judgments_wanted": "3", "pay": "0.65", "seed": "7",
     }  # fmt: skip
     answer = desk.post("/research/studies/new/", values)
@@ -267,7 +267,7 @@ def test_a_researcher_makes_a_corpus_and_a_study(desk: Client, study: Study) -> 
 def test_another_researchers_corpus_cannot_be_used(study: Study) -> None:
     other = logged_in(making.user(is_researcher=True))
     values = {
-        "name": "Mine", "slug": "mine", "corpus": study.corpus.pk, "protocol": "matching",
+        "name": "Mine", "slug": "mine", "corpus": study.corpus.pk, "procedure": "bison-audit",
         "judgments_wanted": "1", "pay": "0", "seed": "0",
     }  # fmt: skip
     other.post("/research/studies/new/", values)
@@ -415,7 +415,7 @@ def test_an_empty_short_name_is_made_from_the_name(study: Study, desk: Client) -
     desk.post("/research/corpora/new/", {"name": "Old Photographs, 1900", "slug": ""})
     assert Corpus.objects.filter(slug="old-photographs-1900").exists()
     values = {
-        "name": "Third Stage", "slug": "", "corpus": study.corpus.pk, "protocol": "matching",
+        "name": "Third Stage", "slug": "", "corpus": study.corpus.pk, "procedure": "bison-audit",
         "judgments_wanted": "1", "pay": "0.65", "seed": "0",
     }  # fmt: skip
     desk.post("/research/studies/new/", values)
@@ -705,7 +705,7 @@ def test_one_proposal_is_one(study: Study, desk: Client) -> None:
 
 def test_a_page_pays_a_hundred_dollars_at_most(study: Study, desk: Client) -> None:
     values = {
-        "name": "Dear", "slug": "dear", "corpus": study.corpus.pk, "protocol": "matching",
+        "name": "Dear", "slug": "dear", "corpus": study.corpus.pk, "procedure": "bison-audit",
         "judgments_wanted": "1", "pay": "100.01", "seed": "0",
     }  # fmt: skip
     told = "A page pays at most $100. Was it meant in cents?"
