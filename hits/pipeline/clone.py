@@ -14,6 +14,7 @@ from hits.pipeline.overview import pace_of
 
 MOST_PILOT_PAGES = 500
 FEWEST_FOR_A_MEDIAN = 5
+PILOTS_SHOWN = 3
 _ROWS = """
     INSERT INTO hits_studyrow (study_id, number, content)
     SELECT %(made)s, number, content FROM hits_studyrow WHERE study_id = %(study)s
@@ -91,7 +92,7 @@ def use_pilot(*, study: Study, timed: PilotTime, hourly: Decimal, by: User) -> S
 
 
 def pilot_times(study: Study) -> list[PilotTime]:
-    """Of every pilot that was opened, the newest first."""
+    """Of the newest pilots that were opened."""
     opened = study.pilots.exclude(state=Study.State.DRAFT).select_related("version")
-    times = ((pilot, pace_of(pilot)) for pilot in opened.order_by("-pk"))
+    times = ((pilot, pace_of(pilot)) for pilot in opened.order_by("-pk")[:PILOTS_SHOWN])
     return [PilotTime(pilot, pace.pages, pace.median_seconds) for pilot, pace in times]

@@ -4,10 +4,12 @@ import pytest
 
 from hits.models import Judgment, Study, Unit
 from hits.pipeline.clone import PilotTime, clone_study, make_pilot, pilot_times, use_pilot
+from hits.pipeline.draw import draw
 from hits.pipeline.errors import Refused
 from hits.pipeline.open import open_study
 from hits.pipeline.plan import plan_of
 from hits.pipeline.release import check
+from hits.pipeline.submit import submit
 from tests import making
 
 pytestmark = pytest.mark.django_db
@@ -44,8 +46,10 @@ def test_a_pilot_has_the_units_of_its_pages_and_is_never_released(study: Study) 
 def test_the_median_time_of_a_pilot_gives_the_pay_for_a_wage(study: Study) -> None:
     pilot = make_pilot(study=study, pages=2, by=study.corpus.owner)
     open_study(study=pilot)
-    done = making.work(pilot, making.rater(pilot))
-    Judgment.objects.filter(slot__assignment=done).update(seconds=30)
+    account = making.rater(pilot)
+    done = draw(study=pilot, account=account)
+    times = {f"q{slot.position}-ms": ["30000"] for slot in done.slots.all()}
+    submit(assignment_key=done.key, account=account, fields=making.truthful(done) | times)
     (timed,) = pilot_times(study)
     seconds = 30 * done.slots.count()
     assert (timed.pages, timed.median_seconds) == (1, seconds)

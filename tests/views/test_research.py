@@ -602,7 +602,7 @@ def test_pages_cost_a_fixed_number_of_statements(
         draft(study, slug=f"draft-{number}")
     for path, most in [
         ("/research/", 8),
-        (address(study), 22),
+        (address(study), 24),
         (address(study, "results/"), 12),
         (address(study, "people/"), 8),
         (address(study, "settings/"), 7),
