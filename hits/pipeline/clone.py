@@ -88,7 +88,7 @@ def use_pilot(*, study: Study, timed: PilotTime, hourly: Decimal, by: User) -> S
     pay = timed.pay_for(hourly)
     assert timed.median_seconds is not None
     minutes = math.ceil(timed.median_seconds / 60)
-    return change_version(study=study, by=by, pay=str(pay), expected_minutes=minutes)
+    return change_version(study=study, by=by, pay=pay, expected_minutes=minutes)
 
 
 def pilot_times(study: Study) -> list[PilotTime]:
