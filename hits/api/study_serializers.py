@@ -8,6 +8,7 @@ from rest_framework import serializers
 from hits.models import Exclusion, Invitation, Membership, Role, Study, StudyVersion
 from hits.pipeline.open import INFORMATION
 from hits.pipeline.overview import Pages, Progress, pages_of, progress_of
+from hits.procedures import procedures
 from hits.protocol import registry
 
 
@@ -33,8 +34,8 @@ class StudySerializer(serializers.ModelSerializer[Study]):
     class Meta:
         model = Study
         fields = [
-            "slug", "name", "corpus", "split", "protocol", "state", "seed", "version", "created_at",
-            "opened_at",
+            "slug", "name", "corpus", "split", "protocol", "state", "seed", "version",
+            "pilot_pages", "created_at", "opened_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -130,7 +131,12 @@ class NewStudySerializer(ChangeSerializer):
     slug = serializers.SlugField(max_length=50)
     name = serializers.CharField(max_length=200)
     corpus = serializers.SlugField()
-    protocol = serializers.ChoiceField(sorted(registry()))
+    procedure = serializers.ChoiceField(
+        sorted(procedures()),
+        required=False,
+        help_text="A paper's study: its protocol, settings and pay, unless said otherwise.",
+    )
+    protocol = serializers.ChoiceField(sorted(registry()), required=False)
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**62)
     split = serializers.CharField(
         default="",
@@ -138,6 +144,24 @@ class NewStudySerializer(ChangeSerializer):
         max_length=40,
         help_text="Of the corpus, where units come straight from it. Empty: all of it.",
     )
+
+    def validate(self, sent: dict[str, Any]) -> dict[str, Any]:
+        started_from = procedures().get(sent.pop("procedure", ""))
+        if started_from is not None:
+            sent = {
+                "protocol": started_from.protocol,
+                "settings": dict(started_from.settings),
+                "pay": started_from.pay,
+                "expected_minutes": started_from.expected_minutes,
+            } | sent
+            if sent["protocol"] != started_from.protocol:
+                raise serializers.ValidationError(
+                    {"protocol": f"This procedure is of the protocol {started_from.protocol}."}
+                )
+        if "protocol" not in sent:
+            raise serializers.ValidationError({"protocol": "Say the protocol or the procedure."})
+        return sent
+
     information = serializers.CharField(default=INFORMATION, max_length=20_000)
 
     def validate_slug(self, slug: str) -> str:

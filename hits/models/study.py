@@ -46,6 +46,11 @@ class Study(models.Model):
         "self", symmetrical=False, blank=True, related_name="feeds",
         help_text="What was judged there becomes units here.",
     )  # fmt: skip
+    pilot_of = models.ForeignKey(
+        "self", models.CASCADE, null=True, blank=True, related_name="pilots",
+        help_text="What is tried out here, on a few pages that are never released.",
+    )  # fmt: skip
+    pilot_pages = models.PositiveSmallIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True)
     page_seconds = models.FloatField(
@@ -60,6 +65,11 @@ class Study(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(state="draft") | Q(version__isnull=False), name="study_open_has_version"
+            ),
+            models.CheckConstraint(
+                condition=Q(pilot_of__isnull=True, pilot_pages=0)
+                | Q(pilot_of__isnull=False, pilot_pages__gte=1),
+                name="study_pilot_has_pages",
             ),
         ]
 

@@ -1,7 +1,7 @@
 """Gallery: every form with specimens, to be tried out; nothing of it is stored."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -19,18 +19,24 @@ from hits.records import Fields, ImageShown, Items, Json, Page, Question
 PHOTOGRAPHS = Path(demo.__file__).parent / "photographs"
 
 
-def specimen_page(
+def specimens_of(kind: Protocol[Any, Any]) -> tuple[Sequence[Json], Items]:
+    """What the protocol shows of itself, on photographs that come with the project."""
+    return kind.specimens, _items()
+
+
+def page_to_try(
     kind: Protocol[Any, Any],
     settings: Any,
     wording: Any,
     *,
     title: str,
+    payloads: Sequence[Json],
+    items: Items,
     fields: Fields | None = None,
     errors: Mapping[str, str] | None = None,
 ) -> Page:
-    """The protocol's specimens as a page, with answers as they came and what is wrong in them."""
+    """These questions as a page, with answers as they came and what is wrong in them."""
     filled, wrong = by_question(fields or {}), by_question(errors or {})
-    items = _items()
     return Page(
         key="",
         study_name=title,
@@ -48,7 +54,7 @@ def specimen_page(
                 draft=filled.get(position, {}),
                 errors=wrong.get(position, {}),
             )
-            for position, payload in enumerate(kind.specimens, 1)
+            for position, payload in enumerate(payloads, 1)
         ],
         pay="",
         terms="A form to try out",
@@ -60,13 +66,13 @@ def specimen_page(
 
 
 def answers_to(
-    kind: Protocol[Any, Any], settings: Any, fields: Fields
+    kind: Protocol[Any, Any], settings: Any, payloads: Sequence[Json], fields: Fields
 ) -> tuple[list[Json], dict[str, str]]:
     """What would be stored, and what is wrong with the answers, by field."""
     filled = by_question(fields)
     answers: list[Json] = []
     errors: dict[str, str] = {}
-    for position, payload in enumerate(kind.specimens, 1):
+    for position, payload in enumerate(payloads, 1):
         shown = _arranged(kind, payload, position)
         try:
             answers.append(kind.parse(filled.get(position, {}), payload, shown, settings))

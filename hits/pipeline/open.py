@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from itertools import islice
-from random import Random
 from typing import Any, TypeVar
 
 import orjson
@@ -16,9 +15,7 @@ from pydantic import ValidationError
 
 from hits.models import (
     Corpus,
-    Image,
     Membership,
-    Proposal,
     Role,
     Study,
     StudyVersion,
@@ -27,6 +24,7 @@ from hits.models import (
 )
 from hits.pipeline.arrange import refuse_reserved
 from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
+from hits.pipeline.drafts import chosen_proposals, drafts_of, of_first_pages
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused, Taken
 from hits.pipeline.publish import follow_study
@@ -264,58 +262,12 @@ def _make_units(study: Study, tell: Tell) -> dict[str, int]:
 
 
 def _store_units(study: Study, tell: Tell, *, compare: bool) -> dict[str, int]:
-    kind, settings = rules_of(study)
     copies = CopyBehind()
-    with GivenSource(study, _proposals(study), copies, tell) as source, copies:
-        drafts = kind.units(source, settings, Random(study.seed))
-        if _some_images_have_no_file(study.corpus_id):
-            drafts = _showable(kind, drafts, copies)
-        if earlier := list(study.continues.values_list("pk", flat=True)):
-            drafts = _not_asked_before(earlier, drafts, copies)
+    with GivenSource(study, chosen_proposals(study), copies, tell) as source, copies:
+        drafts = drafts_of(study, source, copies)
+        if study.pilot_pages:
+            drafts = of_first_pages(study, drafts, study.pilot_pages)
         return _Storing(study, source, copies, compare=compare).store(drafts)
-
-
-def _proposals(study: Study) -> list[Proposal]:
-    found = list(study.proposals.filter(finished_at__isnull=False).order_by("pk"))
-    if len({(proposal.direction, proposal.split) for proposal in found}) > 1:
-        raise Refused("Choose proposals of one direction and one split; another is another study.")
-    return found
-
-
-def _some_images_have_no_file(corpus_id: int) -> bool:
-    return Image.objects.filter(corpus=corpus_id, blob__isnull=True).exists()
-
-
-def _showable(
-    kind: Protocol[Any, Any], drafts: Iterator[UnitDraft], copies: CopyBehind
-) -> Iterator[UnitDraft]:
-    """Units whose images have files: nobody can judge the others."""
-    for batch in _batches(drafts):
-        copies.wait()
-        wanted = {pk for draft in batch for pk in kind.items(draft.payload)[0]}
-        there = set(
-            Image.objects.filter(pk__in=wanted, blob__isnull=False).values_list("pk", flat=True)
-        )
-        yield from (draft for draft in batch if there.issuperset(kind.items(draft.payload)[0]))
-
-
-def _not_asked_before(
-    earlier: list[int], drafts: Iterator[UnitDraft], copies: CopyBehind
-) -> Iterator[UnitDraft]:
-    for batch in _batches(drafts):
-        copies.wait()
-        keys = [draft.key for draft in batch]
-        asked = set(
-            Unit.objects.filter(study__in=earlier, key__in=keys, gold__isnull=True).values_list(
-                "key", flat=True
-            )
-        )
-        yield from (draft for draft in batch if draft.key not in asked)
-
-
-def _batches(items: Iterator[T], size: int = BATCH) -> Iterator[list[T]]:
-    while batch := list(islice(items, size)):
-        yield batch
 
 
 _UNIT = ["id", "study_id", "key", "pool", "payload", "gold", "order_key", "wanted"]

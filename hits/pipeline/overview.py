@@ -9,11 +9,14 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from hits.models import Job, Participation, Study
+from hits.models.imported import IMPORTED
 from hits.pipeline.rules import judged_pool
 from hits.pipeline.spent import PAGES_FOR_THE_PACE, Pace, Spent, spent_by_channel
 from hits.pipeline.tally import Results, kept, one_row, results_of, rows
 
 QUIET_AFTER = timedelta(hours=3)
+FIRST_RATE_AFTER = timedelta(minutes=5)
+MOST_DAYS = 3650
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,9 @@ class Progress:
     @property
     def is_complete(self) -> bool:
         return 0 < self.units == self.complete
+
+
+NOTHING_YET = Progress(0, 0, 0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,14 @@ class Pages:
 
 
 @dataclass(frozen=True, slots=True)
+class Rate:
+    """How many judgments a day come in, seen on the newest pages, and when all will be there."""
+
+    judgments_a_day: float
+    ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Attention:
     """Something that waits for a person, and where to go for it."""
 
@@ -73,6 +87,7 @@ class Overview:
     progress: Progress
     pages: Pages
     pace: Pace
+    rate: Rate | None
     people: int
     results: Results
     spent: list[Spent]
@@ -95,6 +110,7 @@ def overview_of(study: Study) -> Overview:
         progress=progress,
         pages=pages,
         pace=pace_of(study),
+        rate=rate_of(study, progress),
         people=Participation.objects.filter(study=study, pages_done__gt=0).count(),
         results=results,
         spent=spent_by_channel(study),
@@ -103,28 +119,36 @@ def overview_of(study: Study) -> Overview:
 
 
 def progress_of(study: Study) -> Progress:
-    return kept(f"progress/{study.pk}", "", lambda: _progress(study))
+    return kept(f"progress/{study.pk}", "", lambda: progress_by_study([study])[study.pk])
 
 
 def pages_of(study: Study) -> Pages:
     return kept(f"pages/{study.pk}", "", lambda: _pages_counted(study))
 
 
-def _progress(study: Study) -> Progress:
-    row = one_row(
+def progress_by_study(studies: Sequence[Study]) -> dict[int, Progress]:
+    """How far each of these studies is, in one statement; they come with their versions."""
+    counted = rows(
         """
-        SELECT count(*) FILTER (WHERE pool = %(pool)s),
-               count(*) FILTER (WHERE pool = %(pool)s AND counted >= wanted),
-               coalesce(sum(wanted) FILTER (WHERE pool = %(pool)s), 0),
-               coalesce(sum(counted) FILTER (WHERE pool = %(pool)s), 0),
-               coalesce(sum(held) FILTER (WHERE pool = %(pool)s), 0),
-               count(*) FILTER (WHERE pool <> %(pool)s AND gold IS NULL AND counted > 0),
+        SELECT s.id,
+               count(*) FILTER (WHERE u.pool = s.pool),
+               count(*) FILTER (WHERE u.pool = s.pool AND counted >= wanted),
+               coalesce(sum(wanted) FILTER (WHERE u.pool = s.pool), 0),
+               coalesce(sum(counted) FILTER (WHERE u.pool = s.pool), 0),
+               coalesce(sum(held) FILTER (WHERE u.pool = s.pool), 0),
+               count(*) FILTER (WHERE u.pool <> s.pool AND gold IS NULL AND counted > 0),
                count(*) FILTER (WHERE gold IS NOT NULL)
-        FROM hits_unit WHERE study_id = %(study)s AND NOT excluded
+        FROM unnest(%(studies)s::bigint[], %(pools)s::text[]) AS s (id, pool)
+        JOIN hits_unit u ON u.study_id = s.id AND NOT u.excluded
+        GROUP BY s.id
         """,
-        {"study": study.pk, "pool": judged_pool(study)},
+        {
+            "studies": [study.pk for study in studies],
+            "pools": [judged_pool(study) for study in studies],
+        },
     )
-    return Progress(*row)
+    found = {pk: Progress(*figures) for pk, *figures in counted}
+    return {study.pk: found.get(study.pk, NOTHING_YET) for study in studies}
 
 
 def _pages_counted(study: Study) -> Pages:
@@ -167,6 +191,38 @@ def pace_of(study: Study) -> Pace:
         {"study": study.pk, "limit": PAGES_FOR_THE_PACE},
     )
     return Pace(pages, median, study.version.pay)
+
+
+def rate_of(study: Study, progress: Progress) -> Rate | None:
+    """Of a study that somebody works on: nothing if nobody did since yesterday."""
+    now = timezone.now()
+    judgments, since = one_row(
+        """
+        WITH recent AS (
+            SELECT a.id, a.submitted_at FROM hits_assignment a
+            JOIN hits_account w ON w.id = a.account_id AND w.channel <> %(imported)s
+            WHERE a.study_id = %(study)s AND a.state = 'submitted' AND NOT a.is_training
+              AND a.submitted_at > %(yesterday)s
+            ORDER BY a.id DESC LIMIT %(limit)s)
+        SELECT count(*), min(r.submitted_at) FROM recent r
+        JOIN hits_slot s ON s.assignment_id = r.id AND s.state = 'counted'
+        JOIN hits_unit u ON u.id = s.unit_id AND u.gold IS NULL
+        """,
+        {
+            "study": study.pk,
+            "imported": IMPORTED,
+            "yesterday": now - timedelta(days=1),
+            "limit": PAGES_FOR_THE_PACE,
+        },
+    )
+    if study.state != Study.State.OPEN or not judgments or now - since < FIRST_RATE_AFTER:
+        return None
+    a_day = judgments / ((now - since) / timedelta(days=1))
+    left = progress.wanted - progress.counted
+    days = left / a_day
+    if days > MOST_DAYS:
+        return None
+    return Rate(a_day, now + timedelta(days=days))
 
 
 def _attention(study: Study, progress: Progress, pages: Pages, results: Results) -> list[Attention]:

@@ -101,6 +101,8 @@ def check(*, studies: Sequence[Study], name: str, by: User) -> None:
     """Refuse what cannot be released together, under this name or by this person."""
     if not studies:
         raise Refused("Choose at least one study.")
+    if any(study.pilot_of_id for study in studies):
+        raise Refused("A pilot is never released: it only finds out what a page takes and pays.")
     if len({study.protocol for study in studies}) > 1:
         raise Refused("Studies of different protocols do not fit into one release.")
     # Ids from outside are unique within a corpus only: two would write over each other.

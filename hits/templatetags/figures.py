@@ -43,6 +43,12 @@ def money(amount: Decimal | float | None) -> str:
 
 
 @register.filter
+def in_words(name: str) -> str:
+    """A name of the code as people read it."""
+    return name.replace("_", " ")
+
+
+@register.filter
 def size(number: int) -> str:
     value = float(number)
     for unit in ("bytes", "kB", "MB"):

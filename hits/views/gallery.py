@@ -1,6 +1,7 @@
 """The gallery: every form there is, and a study's own, to be tried out before anybody is asked."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -8,9 +9,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from hits.pipeline.gallery import answers_to, specimen_page
+from hits.models import Study
+from hits.pipeline.gallery import answers_to, page_to_try, specimens_of
+from hits.pipeline.plan import plan_of
 from hits.pipeline.rules import rules_of
+from hits.pipeline.show import items_of
 from hits.protocol import Protocol, registry
+from hits.records import Items, Json
 from hits.views.access import desks_or_404, login_required, study_of_researcher
 from hits.views.answering import fields_of
 
@@ -31,19 +36,23 @@ def form(request: HttpRequest, protocol: str) -> HttpResponse:
     if kind is None:
         raise Http404
     settings, wording = kind.settings_model(), kind.wording_model()
-    return _try_out(request, kind, settings, wording, kind.name, reverse("forms"))
+    asked = specimens_of(kind)
+    return _try_out(request, kind, settings, wording, kind.name, reverse("forms"), asked)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
-    """A study's form in its own words, on specimens."""
+    """A study's form in its own words: the first page of a draft that was given something to ask
+    about, else specimens."""
     study = study_of_researcher(request, slug)
     assert study.version is not None
     kind, settings = rules_of(study)
     wording = kind.wording_model.model_validate(study.version.wording)
-    back = reverse("study_settings", args=[slug])
-    return _try_out(request, kind, settings, wording, study.name, back)
+    back = reverse("study" if study.state == Study.State.DRAFT else "study_settings", args=[slug])
+    payloads = plan_of(study).first_page if study.state == Study.State.DRAFT else []
+    asked = (payloads, items_of(kind, payloads)) if payloads else specimens_of(kind)
+    return _try_out(request, kind, settings, wording, study.name, back, asked)
 
 
 def _try_out(
@@ -53,10 +62,18 @@ def _try_out(
     wording: Any,
     title: str,
     back: str,
+    asked: tuple[Sequence[Json], Items],
 ) -> HttpResponse:
+    payloads, items = asked
     fields = fields_of(request) if request.method == "POST" else None
-    answers, errors = answers_to(kind, settings, fields) if fields is not None else ([], {})
-    page = specimen_page(kind, settings, wording, title=title, fields=fields, errors=errors)
+    answers: list[Json] = []
+    errors: dict[str, str] = {}
+    if fields is not None:
+        answers, errors = answers_to(kind, settings, payloads, fields)
+    page = page_to_try(
+        kind, settings, wording,
+        title=title, payloads=payloads, items=items, fields=fields, errors=errors,
+    )  # fmt: skip
     context = {
         "page": page,
         "alike": {},

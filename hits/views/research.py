@@ -12,13 +12,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from hits.models import Job, Publication, Role, Study
 from hits.pipeline import arrange, chain, follow, jobs, visible
+from hits.pipeline.clone import pilot_times
 from hits.pipeline.errors import PipelineError, Taken
 from hits.pipeline.evidence import reported
 from hits.pipeline.open import create_study, refuse_without_source, set_state
-from hits.pipeline.overview import overview_of, waiting_by_study
+from hits.pipeline.overview import Progress, overview_of, progress_by_study, waiting_by_study
 from hits.pipeline.publish import on_offer
 from hits.pipeline.rules import rules_of
 from hits.pipeline.tally import results_of
+from hits.procedures import by_paper, procedures
 from hits.protocol import Source, protocol
 from hits.views.access import (
     desks,
@@ -28,10 +30,12 @@ from hits.views.access import (
     study_of_researcher,
     user_of,
 )
-from hits.views.research_forms import NewStudyForm
+from hits.views.research_forms import NewStudyForm, WageForm
 
 JOBS_SHOWN = 5
 PROBLEMS_SHOWN = 100
+_MORE = ("judgments_wanted", "pay", "expected_minutes", "split", "seed")
+_ORDER = ["open", "draft", "paused", "closed"]
 
 
 @login_required
@@ -41,12 +45,19 @@ def home(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     studies = list(Study.objects.of(user, Role.RESEARCHER).select_related("corpus", "version"))
     waiting = waiting_by_study(studies)
+    progress = progress_by_study(studies)
+    standing = [(study, progress[study.pk], waiting.get(study.pk, 0)) for study in studies]
     context |= {
-        "rows": [(study, waiting.get(study.pk, 0)) for study in studies],
+        "rows": sorted(standing, key=_what_needs_somebody_first),
         "corpora": visible.corpora(user).select_related("owner"),
         "may_create": may_create(user),
     }
     return render(request, "research/home.html", context)
+
+
+def _what_needs_somebody_first(row: tuple[Study, Progress, int]) -> tuple[bool, int, str]:
+    found, _, waiting = row
+    return not waiting, _ORDER.index(found.state), found.name
 
 
 @login_required
@@ -58,17 +69,22 @@ def new_study(request: HttpRequest) -> HttpResponse:
     corpora = visible.corpora(user)
     form = NewStudyForm(request.POST or None, corpora=corpora)
     if request.method == "POST" and form.is_valid():
-        values = dict(form.cleaned_data)
         try:
-            made = create_study(protocol_slug=values.pop("protocol"), by=user, **values)
+            made = create_study(by=user, **form.cleaned_data)
         except Taken as refusal:
             form.add_error("slug", refusal.message)
         else:
-            messages.success(
-                request, "The study is a draft. Choose what its units are made of, then open it."
-            )
+            messages.success(request, "The study is a draft. Go through the steps, then open it.")
             return redirect("study", slug=made.slug)
-    context = desks(user) | {"form": form, "has_corpora": corpora.exists()}
+    context = desks(user) | {
+        "form": form,
+        "papers": list(by_paper()),
+        "chosen": form["procedure"].value() or next(iter(procedures())),
+        "first_fields": [form[name] for name in ("corpus", "name", "slug")],
+        "more_fields": [form[name] for name in _MORE],
+        "shows_more": any(name in form.errors for name in _MORE),
+        "has_corpora": corpora.exists(),
+    }
     return render(request, "research/new_study.html", context)
 
 
@@ -83,6 +99,8 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "overview": overview,
         "attention": [(each, _link(found, each.link)) for each in attention],
         "jobs": recent_jobs(found.jobs.all()),
+        "pilots": pilot_times(found),
+        "wage": WageForm(),
         "sold": [each for each in published if each.state == "open" and not each.compensates_id],
     }
     return render(request, "research/study.html", context | _sources(request, found))

@@ -1,5 +1,6 @@
 """The forms of a researcher; settings and wording come from the protocol's own models."""
 
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -13,9 +14,10 @@ from hits.models import Corpus, Image, Role, Study
 from hits.models.machines import Direction
 from hits.pipeline import propose
 from hits.pipeline.arrange import UPLOADS, refuse_reserved
+from hits.pipeline.clone import MOST_PILOT_PAGES
 from hits.pipeline.errors import Refused
 from hits.pipeline.open import MOST_PAY, TOO_MUCH_PAY
-from hits.protocol import registry
+from hits.procedures import procedures
 
 PLAIN = {"invalid": "Use plain letters, digits, hyphens and underscores only."}
 
@@ -41,6 +43,13 @@ def short_name(cleaned: dict[str, Any], what: str) -> str:
         refuse_reserved(slug)
     except Refused as refusal:
         raise forms.ValidationError(refusal.message) from None
+    return slug
+
+
+def new_short_name(cleaned: dict[str, Any]) -> str:
+    slug = short_name(cleaned, "study")
+    if Study.objects.filter(slug=slug).exists():
+        raise forms.ValidationError("There is a study with this short name.")
     return slug
 
 
@@ -184,7 +193,7 @@ class NewStudyForm(forms.Form):
     name = forms.CharField(max_length=200)
     slug = ShortNameField("matching-i2t")
     corpus = forms.ModelChoiceField(Corpus.objects.none(), empty_label=None)
-    protocol = forms.ChoiceField()
+    procedure = forms.ChoiceField(label="What is asked", widget=forms.RadioSelect)
     split = forms.CharField(
         max_length=40,
         required=False,
@@ -204,7 +213,9 @@ class NewStudyForm(forms.Form):
         max_value=MOST_PAY,
         max_digits=8,
         decimal_places=2,
-        initial="0.65",
+        required=False,
+        help_text="Empty: as in the paper, where it says so, else nothing. A pilot finds out what "
+        "a page takes.",
         error_messages={"max_value": TOO_MUCH_PAY},
     )
     expected_minutes = forms.IntegerField(
@@ -212,7 +223,7 @@ class NewStudyForm(forms.Form):
         min_value=0,
         max_value=24 * 60,
         required=False,
-        help_text="Raters see it with the pay until times are measured. Empty: not known.",
+        help_text="Raters see it with the pay until times are measured.",
     )
     seed = forms.IntegerField(
         min_value=0, max_value=2**62, initial=0, help_text="The same seed gives the same order."
@@ -220,20 +231,56 @@ class NewStudyForm(forms.Form):
 
     def __init__(self, *args: Any, corpora: QuerySet[Corpus], **values: Any) -> None:
         super().__init__(*args, **values)
-        corpus, kinds = self.fields["corpus"], self.fields["protocol"]
+        corpus, asked = self.fields["corpus"], self.fields["procedure"]
         assert isinstance(corpus, forms.ModelChoiceField)
-        assert isinstance(kinds, forms.ChoiceField)
+        assert isinstance(asked, forms.ChoiceField)
         corpus.queryset = corpora
-        kinds.choices = [(slug, kind.name) for slug, kind in sorted(registry().items())]
+        asked.choices = [(each.slug, each.name) for each in procedures().values()]
 
-    def clean_expected_minutes(self) -> int:
-        return self.cleaned_data["expected_minutes"] or 0
+    def clean(self) -> dict[str, Any]:
+        """What is left empty is as in the paper."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        chosen = procedures().get(cleaned.pop("procedure", ""))
+        if chosen is not None:
+            cleaned["protocol_slug"] = chosen.protocol
+            cleaned["settings"] = dict(chosen.settings)
+            if cleaned.get("pay") is None:
+                cleaned["pay"] = chosen.pay
+            if cleaned.get("expected_minutes") is None:
+                cleaned["expected_minutes"] = chosen.expected_minutes
+        return cleaned
 
     def clean_slug(self) -> str:
-        slug = short_name(self.cleaned_data, "study")
-        if Study.objects.filter(slug=slug).exists():
-            raise forms.ValidationError("There is a study with this short name.")
-        return slug
+        return new_short_name(self.cleaned_data)
+
+
+class CloneForm(forms.Form):
+    name = forms.CharField(max_length=200)
+    slug = ShortNameField("matching-again")
+
+    def clean_slug(self) -> str:
+        return new_short_name(self.cleaned_data)
+
+
+class PilotForm(forms.Form):
+    pages = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_PILOT_PAGES,
+        initial=10,
+        help_text="Ten or more give a median that one can go by; ECCV Caption did 70.",
+    )
+
+
+class WageForm(forms.Form):
+    """The pay of a page by the time that a pilot took for one."""
+
+    hourly = forms.DecimalField(
+        label="An hour should earn, in dollars",
+        min_value=Decimal("0.01"),
+        max_value=1000,
+        decimal_places=2,
+        initial=15,
+    )
 
 
 class InviteForm(forms.Form):

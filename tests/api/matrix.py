@@ -43,6 +43,11 @@ api/studies/                                           POST   401  403  403  403
 api/studies/<slug:slug>/                               GET    401  404  404  200  404  200  200
 api/studies/<slug:slug>/                               PATCH  401  404  404  404  404  200  200
 api/studies/<slug:slug>/versions/                      GET    401  404  404  404  404  200  200
+api/procedures/                                        GET    401  200  200  200  200  200  200
+api/studies/<slug:slug>/plan/                          GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/clone/                         POST   401  404  404  404  404  201  201
+api/studies/<slug:slug>/pilot/                         POST   401  404  404  404  404  201  201
+api/studies/<slug:slug>/wage/                          POST   401  404  404  404  404  400  400
 api/studies/<slug:slug>/open/                          POST   401  404  404  404  404  202  202
 api/studies/<slug:slug>/pause/                         POST   401  404  404  404  404  200  200
 api/studies/<slug:slug>/reopen/                        POST   401  404  404  404  404  200  200
@@ -175,6 +180,12 @@ research/studies/<slug:slug>/preview/                  POST   log  404  404  404
 research/studies/new/                                  GET    log  404  404  404  200  200  200
 research/studies/new/                                  POST   log  404  404  404  200  200  200
 research/studies/<slug:slug>/                          GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/plan/                     GET    log  404  404  404  404  302  302
+research/studies/<slug:slug>/clone/                    GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/clone/                    POST   log  404  404  404  404  200  200
+research/studies/<slug:slug>/pilot/                    GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/pilot/                    POST   log  404  404  404  404  200  200
+research/studies/<slug:slug>/pilot/<slug:pilot>/pay/   POST   log  404  404  404  404  404  404
 research/studies/<slug:slug>/state/                    POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/proposals/                POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/feeders/                  POST   log  404  404  404  404  302  302

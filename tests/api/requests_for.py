@@ -75,6 +75,7 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
         "channel": world.hit.publication.channel,
         "protocol": "matching",
         "table": "people",
+        "pilot": "none",
     }
 
 
@@ -114,6 +115,7 @@ def _number(world: World, path: str) -> int:
 
 MESSAGE = {"subject": "Your work", "text": "Thank you."}
 DRAFTS = {
+    "api/studies/<slug:slug>/plan/": ["GET"],
     "api/studies/<slug:slug>/open/": ["POST"],
     "api/studies/<slug:slug>/proposals/": ["PUT"],
 }
@@ -157,6 +159,9 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
             "corpus": world.corpus.slug,
             "protocol": "matching",
         },
+        ("api/studies/<slug:slug>/clone/", "POST"): {"slug": "again", "name": "Again"},
+        ("api/studies/<slug:slug>/pilot/", "POST"): {"pages": 3},
+        ("api/studies/<slug:slug>/wage/", "POST"): {"pilot": "none", "hourly": "15"},
         ("api/studies/<slug:slug>/", "PATCH"): {"lease_minutes": 30},
         ("api/studies/<slug:slug>/proposals/", "PUT"): {"proposals": world.proposals},
         ("api/studies/<slug:slug>/feeders/", "PUT"): {"feeders": []},

@@ -34,7 +34,7 @@ def clicked(client_of: Callable[[], Client], path: str, values: dict[str, object
 def test_a_study_asked_for_at_once_is_made_once() -> None:
     corpus = making.corpus(images=1)
     values: dict[str, object] = {
-        "name": "Twice", "slug": "twice", "corpus": corpus.pk, "protocol": "matching",
+        "name": "Twice", "slug": "twice", "corpus": corpus.pk, "procedure": "eccv-image-to-caption",
         "judgments_wanted": "1", "pay": "0.65", "seed": "0",
     }  # fmt: skip
     others = clicked(partial(visit, corpus.owner), "/research/studies/new/", values)

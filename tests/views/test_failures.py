@@ -115,7 +115,12 @@ def test_nothing_takes_the_address_of_the_form_for_it(
     researcher.save()
     corpus = {"name": name, "slug": "", "licence": ""}
     assert "cannot be a short name" in desk.post("/research/corpora/new/", corpus).text
-    asked = {"slug": "new", "name": name, "corpus": study.corpus.slug, "protocol": "matching"}
+    asked = {
+        "slug": "new",
+        "name": name,
+        "corpus": study.corpus.slug,
+        "procedure": "eccv-image-to-caption",
+    }
     for address in ("/api/corpora/", "/api/studies/"):
         answer = desk.post(address, asked, content_type="application/json")
         assert (answer.status_code, answer.json()["error"]) == (400, "refused")

@@ -254,7 +254,7 @@ def test_a_researcher_makes_a_corpus_and_a_study(desk: Client, study: Study) -> 
     desk.post("/research/corpora/new/", {"name": "Photographs", "slug": "photos", "licence": "CC0"})
     assert Corpus.objects.get(slug="photos").owner == study.corpus.owner
     values = {
-        "name": "Stage 2", "slug": "stage-2", "corpus": study.corpus.pk, "protocol": "matching",
+        "name": "Stage 2", "slug": "stage-2", "corpus": study.corpus.pk, "procedure": "bison-audit",
         "judgments_wanted": "3", "pay": "0.65", "seed": "7",
     }  # fmt: skip
     answer = desk.post("/research/studies/new/", values)
@@ -270,7 +270,7 @@ def test_a_researcher_makes_a_corpus_and_a_study(desk: Client, study: Study) -> 
 def test_another_researchers_corpus_cannot_be_used(study: Study) -> None:
     other = logged_in(making.user(is_researcher=True))
     values = {
-        "name": "Mine", "slug": "mine", "corpus": study.corpus.pk, "protocol": "matching",
+        "name": "Mine", "slug": "mine", "corpus": study.corpus.pk, "procedure": "bison-audit",
         "judgments_wanted": "1", "pay": "0", "seed": "0",
     }  # fmt: skip
     other.post("/research/studies/new/", values)
@@ -418,7 +418,7 @@ def test_an_empty_short_name_is_made_from_the_name(study: Study, desk: Client) -
     desk.post("/research/corpora/new/", {"name": "Old Photographs, 1900", "slug": ""})
     assert Corpus.objects.filter(slug="old-photographs-1900").exists()
     values = {
-        "name": "Third Stage", "slug": "", "corpus": study.corpus.pk, "protocol": "matching",
+        "name": "Third Stage", "slug": "", "corpus": study.corpus.pk, "procedure": "bison-audit",
         "judgments_wanted": "1", "pay": "0.65", "seed": "0",
     }  # fmt: skip
     desk.post("/research/studies/new/", values)
@@ -605,7 +605,7 @@ def test_pages_cost_a_fixed_number_of_statements(
         draft(study, slug=f"draft-{number}")
     for path, most in [
         ("/research/", 8),
-        (address(study), 22),
+        (address(study), 24),
         (address(study, "results/"), 12),
         (address(study, "people/"), 8),
         (address(study, "settings/"), 7),
@@ -708,7 +708,7 @@ def test_one_proposal_is_one(study: Study, desk: Client) -> None:
 
 def test_a_page_pays_a_hundred_dollars_at_most(study: Study, desk: Client) -> None:
     values = {
-        "name": "Dear", "slug": "dear", "corpus": study.corpus.pk, "protocol": "matching",
+        "name": "Dear", "slug": "dear", "corpus": study.corpus.pk, "procedure": "bison-audit",
         "judgments_wanted": "1", "pay": "100.01", "seed": "0",
     }  # fmt: skip
     told = "A page pays at most $100. Was it meant in cents?"
