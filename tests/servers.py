@@ -39,7 +39,7 @@ def pytest_load_initial_conftests() -> None:
     )
 
 
-@pytest.hookimpl(optionalhook=True)
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are processors: many tests wait for a server, a browser or a time."""
     return (os.cpu_count() or 1) + 1
