@@ -27,6 +27,7 @@ from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
 from hits.pipeline.drafts import chosen_proposals, drafts_of, of_first_pages
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused, Taken
+from hits.pipeline.plainly import plainly
 from hits.pipeline.publish import follow_study
 from hits.pipeline.rules import judged_pool, rules_of
 from hits.pipeline.sources import GivenSource
@@ -117,7 +118,7 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
             values.get("wording", {})
         ).model_dump()
     except ValidationError as wrong:
-        raise Refused(f"These settings cannot be used: {_in_words(wrong)}") from None
+        raise Refused(f"These settings cannot be used: {plainly(wrong)}") from None
     _refuse_other_options(kind, values["wording"])
     number = 1 if before is None else before.number + 1
     same = before is not None and before.information == values["information"]
@@ -137,13 +138,6 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
     Study.objects.filter(pk=locked.pk).update(version=version, page_seconds=page_seconds)
     study.version, study.page_seconds = version, page_seconds
     return version
-
-
-def _in_words(wrong: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(map(str, error['loc'])) or 'all together'}: {error['msg']}"
-        for error in wrong.errors()
-    )
 
 
 def _refuse_other_options(kind: Protocol[Any, Any], wording: Json) -> None:

@@ -25,6 +25,7 @@ from hits.importers.records import Bad, Refusal, shown
 from hits.importers.sources import UNREADABLE, is_clutter, open_source
 from hits.models import Study
 from hits.pipeline.errors import Refused
+from hits.pipeline.plainly import plainly
 from hits.protocol import CaptionRef, Frozen, ImageRef, RegionRef
 from hits.records import Json
 
@@ -171,7 +172,7 @@ def row_of(fields: Mapping[str, Any], model: type[Frozen]) -> Json:
     try:
         return model.model_validate(_decoded(fields, model)).model_dump()
     except ValidationError as wrong:
-        raise Bad("not-a-row", _in_words(wrong)) from None
+        raise Bad("not-a-row", shown(plainly(wrong))) from None
 
 
 def _decoded(fields: Mapping[str, Any], model: type[Frozen]) -> dict[str, Any]:
@@ -197,15 +198,6 @@ def _json_or_text(text: str) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return text
-
-
-def _in_words(wrong: ValidationError) -> str:
-    return shown(
-        "; ".join(
-            f"{'.'.join(map(str, error['loc'])) or 'line'}: {error['msg']}"
-            for error in wrong.errors(include_url=False, include_input=False)
-        )
-    )
 
 
 def ids_of(study: Study, rows: Iterable[Json]) -> Ids:

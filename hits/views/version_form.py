@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from hits.models import Study, StudyVersion
 from hits.pipeline.open import MOST_PAY, TOO_MUCH_PAY
+from hits.pipeline.plainly import sentence_of
 from hits.protocol import protocol
 
 LONG = 60
@@ -141,7 +142,7 @@ class VersionForm(forms.Form):
                 cleaned[part] = model.model_validate(gathered).model_dump()
             except ValidationError as wrong:
                 for error in wrong.errors():
-                    self._add(part, error["loc"], error["msg"])
+                    self._add(part, error["loc"], sentence_of(error))
         return cleaned
 
     def changes(self) -> dict[str, Any]:
