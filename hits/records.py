@@ -29,7 +29,8 @@ class Query(NamedTuple):
 
 
 class Region(NamedTuple):
-    """A labelled box, in pixels from the image's top left corner."""
+    """A labelled box, in pixels from the image's top left corner, and polygons within it if it
+    has an outline."""
 
     id: int
     category: str
@@ -39,6 +40,7 @@ class Region(NamedTuple):
     height: float
     area: float
     external_id: str = ""
+    outline: Sequence[Sequence[float]] = ()
 
 
 class CorpusImage(NamedTuple):

@@ -23,6 +23,8 @@ from hits.importers.records import (
     shown,
 )
 
+MOST_POINTS = 20_000
+
 
 def read(open_file: Open) -> Stream:
     """Images first, whichever list the file has first: each list is a pass of its own."""
@@ -92,6 +94,7 @@ def _region(place: str, item: Any, categories: dict[Any, str]) -> RegionRecord:
         width=width,
         height=height,
         area=width * height if area is None else _number(area, "area"),
+        outline=_outline(item.get("segmentation")),
     )
 
 
@@ -102,6 +105,19 @@ def _box(value: Any) -> tuple[float, float, float, float]:
     if width <= 0 or height <= 0:
         raise Bad("bad-box", f"The bbox is {width:g} wide and {height:g} high.")
     return x, y, width, height
+
+
+def _outline(value: Any) -> tuple[tuple[float, ...], ...]:
+    """The polygons of an object. A crowd has a mask instead, and is known by its box."""
+    if value is None or isinstance(value, dict):
+        return ()
+    if not isinstance(value, list) or not all(isinstance(each, list) for each in value):
+        raise Bad("bad-outline", "The segmentation is not a list of polygons.")
+    if sum(map(len, value)) > 2 * MOST_POINTS:
+        raise Bad("bad-outline", f"The segmentation has more than {MOST_POINTS:,} points.")
+    if any(len(each) < 6 or len(each) % 2 for each in value):
+        raise Bad("bad-outline", "A polygon of the segmentation has fewer than three points.")
+    return tuple(tuple(_number(number, "segmentation") for number in each) for each in value)
 
 
 def _number(value: Any, what: str) -> float:

@@ -44,6 +44,7 @@ class RegionRecord(NamedTuple):
     width: float
     height: float
     area: float
+    outline: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,8 @@ class Caption(models.Model):
 
 
 class Region(models.Model):
-    """A labelled box, in pixels from the image's top left corner."""
+    """A labelled box, in pixels from the image's top left corner, with the object's outline in it
+    where that is known: polygons, each a list of x, y, x, y …"""
 
     corpus = models.ForeignKey(
         Corpus, models.CASCADE, related_name="regions", db_constraint=False, db_index=False
@@ -108,6 +109,7 @@ class Region(models.Model):
     width = models.FloatField()
     height = models.FloatField()
     area = models.FloatField()
+    outline = models.JSONField(default=list, db_default=[])
 
     class Meta:
         constraints = [

@@ -42,7 +42,8 @@ _CAPTIONS = """
     ORDER BY image_id, id
 """
 _REGIONS = """
-    SELECT image_id, id, category, x, y, width, height, area, external_id FROM hits_region
+    SELECT image_id, id, category, x, y, width, height, area, external_id, outline
+    FROM hits_region
     WHERE image_id = ANY (%(images)s::bigint[]) ORDER BY image_id, id
 """
 _UPLOADED = "SELECT content FROM hits_studyrow WHERE study_id = %(study)s ORDER BY number"
@@ -174,7 +175,12 @@ def _captions_of(images: Sequence[int]) -> dict[int, Mapping[int, str]]:
 
 def _regions_of(images: Sequence[int]) -> dict[int, tuple[Region, ...]]:
     found = groupby(_rows(_REGIONS, images=images), key=_query_of)
-    return {image: tuple([Region(*row[1:]) for row in rows]) for image, rows in found}
+    return {image: tuple([_region(*row[1:]) for row in rows]) for image, rows in found}
+
+
+def _region(*row: Any) -> Region:
+    *known, outline = row
+    return Region(*known, orjson.loads(outline))
 
 
 def _rows(statement: str, **values: Any) -> list[Row]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+import orjson
 from django.db import connection
 
 from hits.importers.records import CaptionRecord, ImageRecord, Record, RegionRecord
@@ -61,6 +62,7 @@ REGIONS = Stage(
         ("width", "float8"),
         ("height", "float8"),
         ("area", "float8"),
+        ("outline", "jsonb"),
     ),
 )
 STAGES = (IMAGES, CAPTIONS, REGIONS)
@@ -153,5 +155,8 @@ def _caption_line(file: int, record: CaptionRecord) -> str:
 
 
 def _region_line(file: int, record: RegionRecord) -> str:
-    place, id_, image_id, category, x, y, width, height, area = record
-    return f"{file}\t{cells(place, id_, image_id, category)}\t{x}\t{y}\t{width}\t{height}\t{area}\n"
+    place, id_, image_id, category, x, y, width, height, area, outline = record
+    return (
+        f"{file}\t{cells(place, id_, image_id, category)}\t{x}\t{y}\t{width}\t{height}\t{area}\t"
+        f"{orjson.dumps(outline).decode()}\n"
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from hits.records import CorpusImage, Region
 from hits.sampling.errors import CannotSample
 from hits.sampling.importance import Object, importance, surveyed
-from hits.sampling.regions import box
+from hits.sampling.regions import box, polygons
 
 _COCO_WORDS = Path(__file__).with_name("coco_words.json")
 _WORD = re.compile(r"[a-z0-9]+(?:['’-][a-z0-9]+)*")
@@ -39,5 +39,8 @@ def most_important(image: CorpusImage, words: Mapping[str, str], number: int) ->
 
 
 def _as_object(region: Region) -> Object:
-    outline = box(region.x, region.y, region.width, region.height)
-    return Object(region.id, region.category, region.area or region.width * region.height, outline)
+    """By its outline if it has one, else by its box."""
+    area = region.area or region.width * region.height
+    outline = [list(each) for each in region.outline]
+    within = polygons(outline) if outline else box(region.x, region.y, region.width, region.height)
+    return Object(region.id, region.category, area, within)

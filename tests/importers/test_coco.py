@@ -51,6 +51,15 @@ def test_instances_become_regions_with_the_names_of_their_categories() -> None:
     assert records[1] == RegionRecord("annotations[0]", "5", "1", "cup", 1.0, 2.5, 3.0, 4.0, 10.25)
 
 
+def test_an_outline_is_kept_and_a_mask_is_not() -> None:
+    outlined = region(id=5, segmentation=[[1, 2, 3, 2, 3, 4.5]])
+    crowd = region(id=6, segmentation={"counts": [1, 2], "size": [3, 4]}, iscrowd=1)
+    records, refusals = read("x.json", coco([IMAGE], [outlined, crowd], [{"id": 7, "name": "cup"}]))
+    regions = [record for record in records if isinstance(record, RegionRecord)]
+    assert [each.outline for each in regions] == [((1.0, 2.0, 3.0, 2.0, 3.0, 4.5),), ()]
+    assert refusals == []
+
+
 def test_a_file_of_images_alone_is_read() -> None:
     records, _ = read("image_info.json", {"images": [IMAGE | {"width": 3, "height": 4}]})
     assert records == [ImageRecord("images[0]", "1", "a.jpg", width=3, height=4)]
@@ -71,6 +80,10 @@ def test_a_file_of_images_alone_is_read() -> None:
         (region(bbox=[1, 2, 3]), "bad-box"),
         (region(bbox=[1, 2, "3", 4]), "bad-box"),
         (region(area=-1), "bad-box"),
+        (region(segmentation="all of it"), "bad-outline"),
+        (region(segmentation=[[1, 2, 3, 4]]), "bad-outline"),
+        (region(segmentation=[[1, 2] * 20_001]), "bad-outline"),
+        (region(segmentation=[[1, 2, 3, 4, 5, "6"]]), "bad-box"),
         (region(category_id=8), "unknown-category"),
         (region(category_id=[8]), "unknown-category"),
     ],

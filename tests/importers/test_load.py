@@ -182,7 +182,8 @@ def test_a_changed_region_is_refused(corpus: Corpus, tmp_path: Path) -> None:
     box = {"id": 1, "image_id": 1, "category_id": 3, "bbox": [1, 2, 3, 4], "area": 0.1}
     data = coco([{"id": 1}], [box], [{"id": 3, "name": "cup"}, {"id": 4, "name": "bowl"}])
     run(corpus, write(tmp_path / "i.json", data))
-    for change in ({"bbox": [1, 2, 3, 4.5]}, {"category_id": 4}, {"area": 0.2}):
+    outline = {"segmentation": [[1, 2, 3, 2, 3, 5]]}
+    for change in ({"bbox": [1, 2, 3, 4.5]}, {"category_id": 4}, {"area": 0.2}, outline):
         report = run(corpus, write(tmp_path / "i.json", data | {"annotations": [box | change]}))
         assert report.reasons == {"conflict": 1}
     assert run(corpus, write(tmp_path / "i.json", data)).regions.unchanged == 1

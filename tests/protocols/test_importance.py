@@ -11,6 +11,7 @@ from hits.analysis.surveys import per_image_tau
 from hits.protocol import FieldErrors, Protocol, protocol
 from hits.protocols.importance import LETTERS, RelevanceSettings, Row, Settings, WordOf
 from hits.records import CorpusImage, ImageShown, Items, Json, JudgedUnit, Region, UnitDraft
+from hits.sampling.objects import most_important
 from tests.protocols.given import Given
 from tests.protocols.releasing import Released, judged
 
@@ -87,6 +88,22 @@ def test_an_image_with_too_few_objects_or_none_that_is_named_is_left_out(
     image: CorpusImage,
 ) -> None:
     assert not units(Given(corpus=[image]))
+
+
+def test_objects_are_as_far_apart_as_their_outlines() -> None:
+    """The clock's box reaches to the cat; what is in the box is only its far corner. So the vase
+    beside the cat gets more of the cat's importance."""
+    far = (95.0, 55.0, 100.0, 55.0, 100.0, 60.0)
+    image = CorpusImage(
+        1, 640, 480, {1: "A cat."},
+        (region(1, "cat", 0), region(2, "vase", 60), region(3, "clock", 52)),
+    )  # fmt: skip
+    outlined = image._replace(
+        regions=(*image.regions[:2], image.regions[2]._replace(outline=[far]))
+    )
+
+    assert [each.category for each in most_important(image, {}, 3)] == ["cat", "clock", "vase"]
+    assert [each.category for each in most_important(outlined, {}, 3)] == ["cat", "vase", "clock"]
 
 
 def test_words_that_a_researcher_adds_name_objects() -> None:
