@@ -175,12 +175,12 @@ def _captions_of(images: Sequence[int]) -> dict[int, Mapping[int, str]]:
 
 def _regions_of(images: Sequence[int]) -> dict[int, tuple[Region, ...]]:
     found = groupby(_rows(_REGIONS, images=images), key=_query_of)
-    return {image: tuple([_region(*row[1:]) for row in rows]) for image, rows in found}
+    return {image: tuple([_region(row) for row in rows]) for image, rows in found}
 
 
-def _region(*row: Any) -> Region:
-    *known, outline = row
-    return Region(*known, orjson.loads(outline))
+def _region(row: Row) -> Region:
+    _, *known, outline = row
+    return Region(*known)._replace(outline=orjson.loads(outline))
 
 
 def _rows(statement: str, **values: Any) -> list[Row]:
