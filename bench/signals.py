@@ -12,7 +12,8 @@ import numpy as np
 
 from bench import report, roc
 from hits.analysis.arrays import Bools, Floats
-from hits.analysis.crowd import DEALT, Settings, Simulated, simulate
+from hits.analysis.behaviour import DEALT
+from hits.analysis.crowd import Settings, Simulated, simulate
 from hits.analysis.signals.flags import SIGNALS, flags
 from hits.analysis.signals.work import Rules, Signal
 

@@ -6,7 +6,7 @@ the other protocols: payloads, answers and settings are plain data.
 
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
@@ -29,6 +29,9 @@ from hits.records import (
 )
 
 UNIT, GOLD = "unit", "gold"
+
+# How well a caption fits an image, by their ids: from 0, not at all, to 1; None where nobody knows.
+Fits = Callable[[int, int], float | None]
 
 # A gold may say under this name why its answer is right. Whoever trained on it reads it; a
 # protocol's check and describe take no notice of it.
@@ -171,6 +174,19 @@ class Protocol(ABC, Generic[Settings, Wording]):
     def told(self, fields: Fields) -> Fields:
         """The fields of the form that say what a file of judgments made elsewhere says."""
         return fields
+
+    def ways(
+        self, payload: Json, shown: Json | None, settings: Settings, random: Random
+    ) -> Sequence[Fields]:
+        """The form filled in, once for each thing that can be said of a unit, in an order that
+        means something and not as it is shown. This is what a simulated crowd answers with."""
+        offered = next(iter(self.form(settings, self.wording_model()).values()))
+        return [{"choice": [option.value]} for option in offered]
+
+    def truth(self, payload: Json, fits: Fits) -> float | None:
+        """Where the right answer stands, from the first way (0) to the last (1), in a corpus whose
+        pairs are known."""
+        return None
 
     @abstractmethod
     def check(self, answer: Json, gold: Json) -> bool: ...

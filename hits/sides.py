@@ -40,6 +40,14 @@ def chosen(
     return as_shown(outputs, shown)[SIDES.index(choice)]["system"] if choice in SIDES else None
 
 
+def ways_to_choose(
+    outputs: Sequence[Json], shown: Json | None, *, ties: bool = False
+) -> list[Fields]:
+    """The form filled in for the first system, for none of the two, and for the second."""
+    sides = list(SIDES) if as_shown(outputs, shown) == list(outputs) else list(reversed(SIDES))
+    return [{"choice": [each]} for each in ([sides[0], TIE, sides[1]] if ties else sides)]
+
+
 def most_chosen(answers: Sequence[Json]) -> Aggregate:
     """The system that most people chose, if one is ahead of all others."""
     counts = Counter(answer["chosen"] for answer in answers)

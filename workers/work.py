@@ -13,6 +13,7 @@ from hits.pipeline.open import add_units, open_study, units_by_pool
 from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.release import release
 from hits.pipeline.rows import import_rows
+from hits.pipeline.simulate import simulate_by_import
 from workers.precomputed import propose_file
 from workers.propose import propose_candidates
 
@@ -92,6 +93,12 @@ def _judgments(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     )
 
 
+def _simulate(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    given = {name: value for name, value in arguments.items() if name != "study"}
+    study = Study.objects.select_related("version").get(pk=arguments["study"])
+    return simulate_by_import(study=study, tell=progress, **given)
+
+
 def _release(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     made = release(
         studies=list(Study.objects.filter(pk__in=arguments["studies"])),
@@ -130,6 +137,7 @@ WORK: dict[str, Work] = {
     "feed": _feed,
     "rows": _rows,
     "judgments": _judgments,
+    "simulate": _simulate,
     "release": _release,
     "publish": _publish,
     "reconcile": _reconcile,

@@ -12,6 +12,8 @@ from hits.demo.scenes import HEIGHT, KINDS, WIDTH, Scene, scene
 from hits.demo.truth import Truth, is_true
 from hits.demo.wording import captions
 
+# Of the demo that this project starts with.
+SEED = 7
 Split = Literal["train", "test"]
 SPLITS: tuple[Split, ...] = ("train", "test")
 

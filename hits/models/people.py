@@ -30,6 +30,9 @@ class Person(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     same_as = models.ForeignKey("self", models.PROTECT, null=True, related_name="also")
     erased_at = models.DateTimeField(null=True)
+    is_simulated = models.BooleanField(
+        default=False, db_default=False, help_text="Made up, to rehearse a study."
+    )
 
     def __str__(self) -> str:
         return f"person {self.pk}"

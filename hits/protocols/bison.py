@@ -15,6 +15,7 @@ from hits.protocol import (
     UNIT,
     CaptionRef,
     FieldErrors,
+    Fits,
     Frozen,
     ImageRef,
     PagedProtocol,
@@ -228,6 +229,21 @@ class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
         text = payload["texts"][payload["captions"].index(caption)]
         return {"choice": CAPTION, "caption": caption, "text": text}
 
+    def ways(
+        self, payload: Json, shown: Json | None, settings: CaptionsSettings, random: Random
+    ) -> Sequence[Fields]:
+        """Its captions as the corpus has them, and none."""
+        places = {caption: str(n) for n, caption in enumerate(_in_order(payload, shown), 1)}
+        return [{"choice": [places[each]]} for each in payload["captions"]] + [{"choice": [NONE]}]
+
+    def truth(self, payload: Json, fits: Fits) -> float | None:
+        """The caption that fits the positive image best beyond the negative one, else none."""
+        leads = [_lead(payload, caption, fits) for caption in payload["captions"]]
+        best = max(range(len(leads)), key=lambda place: leads[place] or 0)
+        if leads[best] is None:
+            return None
+        return best / len(leads) if (leads[best] or 0) > 0 else 1.0
+
     def check(self, answer: Json, gold: Json) -> bool:
         return answer.get("caption") in gold["captions"] or (
             answer["choice"] == NONE and not gold["captions"]
@@ -298,6 +314,12 @@ def _captions_unit(
         right = [caption for caption in pair.gold if caption in captions]
         gold = {"captions": right, "texts": [own[caption] for caption in right]}
         yield UnitDraft(key, GOLD, payload, gold)
+
+
+def _lead(payload: Json, caption: int, fits: Fits) -> float | None:
+    """How much better a caption fits the positive image than the negative one."""
+    positive, negative = fits(payload[POSITIVE], caption), fits(payload[NEGATIVE], caption)
+    return None if positive is None or negative is None else positive - negative
 
 
 def _in_order(payload: Json, shown: Json | None) -> list[int]:
@@ -453,6 +475,19 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
         if chosen not in meant:
             raise FieldErrors({"choice": "Choose one of the four answers."})
         return {"choice": meant[chosen]}
+
+    def ways(
+        self, payload: Json, shown: Json | None, settings: ImagesSettings, random: Random
+    ) -> Sequence[Fields]:
+        side = dict(zip(_sides(shown), SIDES, strict=True))
+        return [{"choice": [side.get(each, each)]} for each in VERDICTS]
+
+    def truth(self, payload: Json, fits: Fits) -> float | None:
+        lead = _lead(payload, payload["caption"], fits)
+        if lead is None:
+            return None
+        verdict = BOTH if lead == 0 else POSITIVE if lead > 0 else NEGATIVE
+        return VERDICTS.index(verdict) / (len(VERDICTS) - 1)
 
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["choice"] == gold["choice"])

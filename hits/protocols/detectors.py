@@ -44,6 +44,7 @@ from hits.sides import (
     chosen,
     most_chosen,
     said_of,
+    ways_to_choose,
 )
 
 Size = Annotated[float, Field(gt=0)]
@@ -235,6 +236,11 @@ class Detectors(PagedProtocol[Settings, Wording]):
         if system is None:
             raise FieldErrors({"choice": "Choose one of the two copies."})
         return {"chosen": system}
+
+    def ways(
+        self, payload: Json, shown: Json | None, settings: Settings, random: Random
+    ) -> Sequence[Fields]:
+        return ways_to_choose(payload["outputs"], shown)
 
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["chosen"] == gold["chosen"])

@@ -4,6 +4,7 @@ image, and how relevant are they to the caption that one has just written of it?
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from random import Random
 from statistics import mean, median_low
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
@@ -42,6 +43,8 @@ from hits.sampling.objects import known_words, most_important
 LETTERS = "ABCDE"
 RATINGS = (3, 2, 1)
 LONGEST_CAPTION = 500
+# What simulated captions are made of.
+MAIN_WORDS = ("a", "person", "and", "some", "things", "on", "the", "table")
 EXAMPLE_IMAGE = "examples/coffee.jpg"
 
 ObjectId = Annotated[
@@ -316,6 +319,15 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
             raise FieldErrors(errors)
         return {"ratings": ratings}
 
+    def ways(
+        self, payload: Json, shown: Json | None, settings: RatingSettings, random: Random
+    ) -> Sequence[Fields]:
+        letters = sorted(_lettered(shown), key=lambda letter: _lettered(shown)[letter])
+        return [
+            {letter: [str(rating)] for letter, rating in zip(letters, ratings, strict=True)}
+            for ratings in product(RATINGS, repeat=len(letters))
+        ]
+
     def check(self, answer: Json, gold: Json) -> bool:
         """Each object that the gold names has one of its right ratings."""
         ratings = answer["ratings"]
@@ -412,6 +424,13 @@ class Relevance(Rated[RelevanceSettings, RelevanceWording]):
         if errors:
             raise FieldErrors(errors)
         return {"caption": caption, **answer}
+
+    def ways(
+        self, payload: Json, shown: Json | None, settings: RelevanceSettings, random: Random
+    ) -> Sequence[Fields]:
+        words = random.choices(MAIN_WORDS, k=settings.fewest_words + random.randrange(6))
+        caption = {"caption": [f"{' '.join(words)}."]}
+        return [{**caption, **ways} for ways in super().ways(payload, shown, settings, random)]
 
     def describe(self, answer: Json, wording: RelevanceWording) -> str:
         ratings = super().describe(answer, wording)

@@ -14,6 +14,7 @@ from hits.protocol import (
     UNIT,
     CaptionRef,
     FieldErrors,
+    Fits,
     Frozen,
     ImageRef,
     PagedProtocol,
@@ -155,6 +156,16 @@ class Scale(PagedProtocol[ScaleSettings, Words]):
         if score not in SCORES:
             raise FieldErrors({"score": "Choose one of the five answers."})
         return {"score": int(score)}
+
+    def ways(
+        self, payload: Json, shown: Json | None, settings: ScaleSettings, random: Random
+    ) -> Sequence[Fields]:
+        return [{"score": [score]} for score in SCORES]
+
+    def truth(self, payload: Json, fits: Fits) -> float | None:
+        """How correct a text is; how detailed it is nobody knows."""
+        is_known = "image" in payload and "caption" in payload
+        return fits(payload["image"], payload["caption"]) if is_known else None
 
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(gold["low"] <= answer["score"] <= gold["high"])

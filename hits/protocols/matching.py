@@ -12,6 +12,7 @@ from hits.exporters.streams import as_json_object, numbers_first
 from hits.protocol import (
     CaptionRef,
     FieldErrors,
+    Fits,
     Frozen,
     ImageRef,
     Protocol,
@@ -304,6 +305,17 @@ class Matching(Protocol[Settings, Wording]):
         if errors:
             raise FieldErrors(errors)
         return answer
+
+    def ways(
+        self, payload: Json, shown: Json | None, settings: Settings, random: Random
+    ) -> Sequence[Fields]:
+        why = {"reasons": [random.choice(REASONS)], "errors": [random.choice(ERRORS[:-1])]}
+        asks = JUSTIFIED if settings.justification else ()
+        return [{"choice": [each]} | (why if each in asks else {}) for each in CHOICES]
+
+    def truth(self, payload: Json, fits: Fits) -> float | None:
+        fit = fits(payload["image"], payload["caption"])
+        return None if fit is None else 1 - fit
 
     def check(self, answer: Json, gold: Json) -> bool:
         expected: bool = gold["positive"]

@@ -16,6 +16,7 @@ from hits.protocol import (
     UNIT,
     CaptionRef,
     FieldErrors,
+    Fits,
     Frozen,
     ImageRef,
     PagedProtocol,
@@ -47,6 +48,7 @@ from hits.sides import (
     chosen,
     most_chosen,
     said_of,
+    ways_to_choose,
 )
 
 # One caption in five at most serves as a gold.
@@ -270,6 +272,20 @@ class Preference(PagedProtocol[Settings, Wording]):
             raise FieldErrors({"choice": "Choose one of the answers."})
         return {"chosen": system}
 
+    def ways(
+        self, payload: Json, shown: Json | None, settings: Settings, random: Random
+    ) -> Sequence[Fields]:
+        return ways_to_choose(payload["outputs"], shown, ties=settings.ties)
+
+    def truth(self, payload: Json, fits: Fits) -> float | None:
+        """The ranking with more of the caption's images further up; even, where there are none."""
+        if "caption" not in payload:
+            return None
+        one, two = (
+            _gained(output["images"], payload["caption"], fits) for output in payload["outputs"]
+        )
+        return None if one is None or two is None or one == two else float(two > one)
+
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["chosen"] == gold["chosen"])
 
@@ -291,6 +307,12 @@ class Preference(PagedProtocol[Settings, Wording]):
 
     def row(self, answer: Json) -> Sequence[Any]:
         return (answer["chosen"],)
+
+
+def _gained(images: Sequence[int], caption: int, fits: Fits) -> float | None:
+    """How well images fit, those further up counting more."""
+    known = [fits(image, caption) for image in images]
+    return None if None in known else sum((fit or 0) / n for n, fit in enumerate(known, 1))
 
 
 COLUMNS = ("caption_id", "image_id", "system_1", "system_2", "left", "right", "chosen")

@@ -265,6 +265,19 @@ class Renovation(PagedProtocol[PageSettings, RenovationWording]):
             return {"choice": CONFIRM, "text": proposed, "edit": [], "size": 0}
         return {"choice": CORRECT, "text": text, "edit": changed, "size": size(proposed, text)}
 
+    def ways(
+        self, payload: Json, shown: Json | None, settings: PageSettings, random: Random
+    ) -> Sequence[Fields]:
+        """A correction leaves one word of the proposed text out."""
+        given = payload["proposed"].split()
+        left_out = random.randrange(len(given))
+        text = " ".join(given[:left_out] + given[left_out + 1 :]) or "Something else."
+        return [
+            {"choice": [CONFIRM]},
+            {"choice": [CORRECT], "text": [text]},
+            {"choice": [HOPELESS]},
+        ]
+
     def check(self, answer: Json, gold: Json) -> bool:
         return answer["choice"] in gold["choices"]
 
@@ -523,6 +536,12 @@ class RightText(PagedProtocol[PageSettings, RightTextWording]):
         if side not in SIDES:
             raise FieldErrors({"choice": "Choose one of the two texts."})
         return {"choice": (shown or {})["order"][SIDES.index(side)]}
+
+    def ways(
+        self, payload: Json, shown: Json | None, settings: PageSettings, random: Random
+    ) -> Sequence[Fields]:
+        sides = dict(zip((shown or {})["order"], SIDES, strict=True))
+        return [{"choice": [sides[each]]} for each in (CORRECTED, PROPOSED)]
 
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["choice"] == gold["choice"])

@@ -12,6 +12,7 @@ from hits.protocol import (
     UNIT,
     CaptionRef,
     FieldErrors,
+    Fits,
     Frozen,
     ImageRef,
     PagedProtocol,
@@ -162,6 +163,10 @@ class RetrievalAudit(PagedProtocol[AuditSettings, AuditWording]):
         if choice not in (YES, NO):
             raise FieldErrors({"choice": "Choose yes or no."})
         return {"choice": choice}
+
+    def truth(self, payload: Json, fits: Fits) -> float | None:
+        fit = fits(payload["image"], payload["caption"])
+        return None if fit is None else float(fit < 0.5)
 
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["choice"] == gold["choice"])

@@ -17,6 +17,7 @@ from hits.protocol import (
     UNIT,
     CaptionRef,
     FieldErrors,
+    Fits,
     Frozen,
     ImageRef,
     PagedProtocol,
@@ -51,6 +52,7 @@ from hits.sampling.crossed import (
 
 ANCHORS = ("0", "1", "2", "3", "4", "5")
 LOWEST, HIGHEST = 0, 5
+HALF_POINTS = 10
 MOVED = {"pointer": "Pointer", "touch": "Touch", "key": "Keys"}
 LONGEST_COMMENT = 2000
 HUNDREDTH = Decimal("0.01")
@@ -466,6 +468,17 @@ class Similarity(PagedProtocol[Own, Said]):
         """A score in a file was set by somebody."""
         return {"set": ["1"], **fields}
 
+    def ways(
+        self, payload: Json, shown: Json | None, settings: Own, random: Random
+    ) -> Sequence[Fields]:
+        """Half points, and the hand is not steady."""
+        moved = [random.choice(list(MOVED))]
+        scores = [step / 2 + random.uniform(-0.2, 0.2) for step in range(HALF_POINTS + 1)]
+        return [
+            {"set": ["1"], "score": [f"{min(HIGHEST, max(LOWEST, each)):.2f}"], "moved": moved}
+            for each in scores
+        ]
+
     def check(self, answer: Json, gold: Json) -> bool:
         score: float = answer["score"]
         return bool(gold["low"] <= score <= gold["high"])
@@ -669,6 +682,9 @@ class ImageTextSimilarity(Similarity[ImageTextSettings, ImageTextWording]):
         if settings.originals:
             for caption, image in c2i_original(captions_of):
                 yield from self._draft(caption, image, C2I_ORIGINAL)
+
+    def truth(self, payload: Json, fits: Fits) -> float | None:
+        return fits(payload["image"], payload["caption"])
 
     def names(self, unit: JudgedUnit, settings: ImageTextSettings) -> list[str]:
         (caption,), (image,) = unit.captions, unit.images

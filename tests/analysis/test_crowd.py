@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hits.analysis.crowd import MANNERS, Kind, Settings, Simulated, simulate
+from hits.analysis.behaviour import MANNERS, Kind
+from hits.analysis.crowd import Settings, Simulated, simulate
 from hits.analysis.errors import DegenerateInput
 from hits.analysis.signals.work import NO_GOLD, PASSED
 

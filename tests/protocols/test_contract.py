@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from random import Random
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from hits.pipeline.draw import draw
 from hits.pipeline.errors import Refused
 from hits.pipeline.open import change_version, create_study, open_study
 from hits.pipeline.show import items_of, page_of
+from hits.pipeline.simulate import simulate_by_import
 from hits.pipeline.submit import by_question
 from hits.protocol import EXPLANATION, FieldErrors, Protocol, registry
 from tests import making
@@ -153,6 +155,23 @@ def test_no_option_can_be_left_without_words(case: Case) -> None:
                 change_version(
                     study=case.study, by=case.corpus.owner, wording={**wording, name: wrong}
                 )
+
+
+def test_every_way_to_answer_is_an_answer_and_one_passes_a_gold(case: Case) -> None:
+    for slot in Slot.objects.filter(assignment=case.page).select_related("unit"):
+        payload, shown, gold = slot.unit.payload, slot.shown, slot.unit.gold
+        ways = case.kind.ways(payload, shown, case.settings, Random(1))
+        answers = [case.kind.parse(way, payload, shown, case.settings) for way in ways]
+        assert len({case.kind.describe(answer, case.wording) for answer in answers}) > 1
+        truth = case.kind.truth(payload, lambda image, caption: 1.0)
+        assert truth is None or 0 <= truth <= 1
+        assert gold is None or any(case.kind.check(answer, gold) for answer in answers)
+
+
+def test_a_simulated_crowd_answers_it(case: Case) -> None:
+    done = simulate_by_import(study=case.study, people=4, seed=1)
+    assert done["refused"] == 0
+    assert done["counted"] > 0
 
 
 def test_no_answer_is_no_answer(case: Case) -> None:

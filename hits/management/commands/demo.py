@@ -27,7 +27,7 @@ from hits.pipeline.people import account_of, give_consent
 from hits.pipeline.review import decide, queue
 from hits.pipeline.submit import submit
 
-SEED = 7
+SEED = scenes.SEED
 CROWD: list[tuple[str, Manner, int]] = [
     ("Ada", CAREFUL, 4),
     ("Bo", CAREFUL, 3),

@@ -1,0 +1,107 @@
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import call_command
+from pytest_django import DjangoDbBlocker
+from scipy import stats
+
+from hits.analysis.behaviour import MANNERS
+from hits.models import Assignment, Person, Slot, Study, Unit
+from hits.pipeline.errors import Refused
+from hits.pipeline.rules import rules_of
+from hits.pipeline.simulate import simulate_by_import
+from hits.pipeline.simulated import Answering, crowd
+from hits.pipeline.simulated import Unit as AskedUnit
+from hits.protocols.matching import Matching
+from tests import making
+from tests.concurrency.reconciling import assert_places_reconcile
+from tests.undoing import undone_at_the_end
+
+SETTINGS = {"candidates_a_page": 8, "true_positives_a_page": 2, "true_negatives_a_page": 2}
+PEOPLE, SEED, BAD = 12, 3, 0.5
+
+
+def opened() -> Study:
+    return making.study(making.corpus(images=12), settings=SETTINGS, judgments_wanted=3)
+
+
+@pytest.fixture(scope="module")
+def _filled_once(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Study]:
+    with undone_at_the_end(django_db_blocker):
+        study = opened()
+        simulate_by_import(study=study, people=PEOPLE, seed=SEED, bad_share=BAD)
+        yield study
+
+
+@pytest.fixture
+def filled(_filled_once: Study, db: None) -> Study:
+    return _filled_once
+
+
+def test_every_unit_has_its_judgments_and_the_people_are_marked(filled: Study) -> None:
+    units = Unit.objects.filter(study=filled, pool="candidate")
+    assert units.count() > 20
+    assert not units.exclude(counted=3).exists()
+    people = Person.objects.filter(assignments__study=filled).distinct()
+    assert people.count() > PEOPLE / 2
+    assert all(person.is_simulated for person in people)
+    assert_places_reconcile()
+
+
+def test_again_it_adds_nothing(filled: Study) -> None:
+    again = simulate_by_import(study=filled, people=PEOPLE, seed=SEED, bad_share=BAD)
+    assert (again["lines"], again["added"]) == (0, 0)
+
+
+def test_the_same_seed_makes_people_answer_alike(filled: Study) -> None:
+    workers = crowd(people=PEOPLE, seed=SEED, bad_share=BAD)
+    again = crowd(people=PEOPLE, seed=SEED, bad_share=BAD)
+    kind, settings = rules_of(filled)
+    units = [
+        AskedUnit(unit.key, unit.payload, unit.gold, None)
+        for unit in Unit.objects.filter(study=filled).order_by("pk")[:12]
+    ]
+    for one, other in zip(workers, again, strict=True):
+        first, second = (
+            Answering(kind, settings, SEED).page(each, units, 0.0) for each in (one, other)
+        )
+        assert first == second
+
+
+def test_careful_people_pass_the_golds_as_often_as_they_look(filled: Study) -> None:
+    kind = Matching()
+    golds = Slot.objects.filter(
+        unit__study=filled,
+        unit__gold__isnull=False,
+        assignment__account__external_id__endswith="-careful",
+    ).values_list("judgment__answer", "unit__gold")
+    passed = [kind.check(answer or {}, gold or {}) for answer, gold in golds]
+    attention = MANNERS["careful"].attention
+    interval = stats.binomtest(sum(passed), len(passed)).proportion_ci(0.999, method="exact")
+    assert len(passed) > 50
+    assert interval.low <= attention + (1 - attention) / 2 <= interval.high
+
+
+def test_who_fails_golds_waits_for_review(filled: Study) -> None:
+    pages = Assignment.objects.filter(study=filled)
+    waiting = pages.filter(use="pending", golds_failed__gt=0)
+    assert waiting.exists()
+    assert pages.filter(use="used").count() + waiting.count() == pages.count()
+
+
+@pytest.mark.django_db
+def test_nobody_simulated_gets_among_people() -> None:
+    study = opened()
+    making.work(study, making.rater(study))
+    with pytest.raises(Refused, match="People have worked in this study"):
+        simulate_by_import(study=study, people=5)
+    assert simulate_by_import(study=study, people=5, among_people=True)["added"] > 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_tells_what_came_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    study = opened()
+    call_command("simulate", study.slug, people=9, seed=3)
+    wanted = 3 * Unit.objects.filter(study=study, pool="candidate").count()
+    assert "simulated people" in capsys.readouterr().out
+    assert Slot.objects.filter(unit__study=study, unit__pool="candidate").count() == wanted
