@@ -59,6 +59,18 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Row(Frozen):
+    """A line of an uploaded file that a unit, or a gold, is made of."""
+
+    explanation: str = Field(
+        "", max_length=1000, description="Of a gold: why this is right, for those who train."
+    )
+
+
+def explained(gold: Json, row: Json) -> Json:
+    return {**gold, EXPLANATION: row[EXPLANATION]} if row.get(EXPLANATION) else gold
+
+
 class PageSettings(Frozen):
     """The settings of a protocol whose pages have units of one kind, and golds among them."""
 

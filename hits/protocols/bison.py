@@ -11,6 +11,7 @@ from pydantic import Field
 
 from hits.exporters.streams import as_json_list
 from hits.protocol import (
+    EXPLANATION,
     GOLD,
     UNIT,
     CaptionRef,
@@ -21,7 +22,9 @@ from hits.protocol import (
     PagedProtocol,
     PageSettings,
     Report,
+    Row,
     Source,
+    explained,
     register,
 )
 from hits.records import (
@@ -83,7 +86,7 @@ class CaptionsSettings(PageSettings):
     )
 
 
-class CaptionsRow(Frozen):
+class CaptionsRow(Row):
     """Captions are the positive’s own unless named. A gold names those that are right; an empty
     list means that none is."""
 
@@ -154,6 +157,7 @@ class Pair(NamedTuple):
     captions: Sequence[int] | None = None
     gold: Sequence[int] | None = None
     sources: tuple[Candidate, ...] = ()
+    explanation: str = ""
 
 
 @register
@@ -275,7 +279,13 @@ def chosen_caption(answers: Sequence[Json]) -> int | None:
 
 
 def _given(row: Json) -> Pair:
-    return Pair(row["positive"], row["negative"], row.get("captions"), row.get("gold"))
+    return Pair(
+        row["positive"],
+        row["negative"],
+        row.get("captions"),
+        row.get("gold"),
+        explanation=row.get(EXPLANATION, ""),
+    )
 
 
 def _neighbours(query: Query, depth: int) -> Iterator[Pair]:
@@ -313,7 +323,7 @@ def _captions_unit(
     else:
         right = [caption for caption in pair.gold if caption in captions]
         gold = {"captions": right, "texts": [own[caption] for caption in right]}
-        yield UnitDraft(key, GOLD, payload, gold)
+        yield UnitDraft(key, GOLD, payload, explained(gold, {EXPLANATION: pair.explanation}))
 
 
 def _lead(payload: Json, caption: int, fits: Fits) -> float | None:
@@ -341,7 +351,7 @@ class ImagesSettings(PageSettings):
     )
 
 
-class ImagesRow(Frozen):
+class ImagesRow(Row):
     caption: CaptionRef
     positive: ImageRef
     negative: ImageRef
@@ -439,7 +449,8 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
         self, source: UnitSource, settings: ImagesSettings, random: Random
     ) -> Iterator[UnitDraft]:
         for row in source.rows():
-            yield _images_unit(row["caption"], row["positive"], row["negative"], row.get("gold"))
+            gold = explained({"choice": row["gold"]}, row) if row.get("gold") else None
+            yield _images_unit(row["caption"], row["positive"], row["negative"], gold)
         for unit in source.judged():
             caption = chosen_caption(unit.answers)
             if caption is not None:
@@ -524,14 +535,10 @@ def is_accepted(unit: JudgedUnit, confirmations: int) -> bool:
     return unit.aggregate.positive and len(unit.answers) >= confirmations
 
 
-def _images_unit(
-    caption: int, positive: int, negative: int, expected: str | None = None
-) -> UnitDraft:
+def _images_unit(caption: int, positive: int, negative: int, gold: Json | None = None) -> UnitDraft:
     payload = {"caption": caption, "positive": positive, "negative": negative}
     key = f"{caption}:{positive}:{negative}"
-    if expected is None:
-        return UnitDraft(key, UNIT, payload)
-    return UnitDraft(key, GOLD, payload, {"choice": expected})
+    return UnitDraft(key, UNIT if gold is None else GOLD, payload, gold)
 
 
 def _sides(shown: Json | None) -> tuple[str, str]:

@@ -20,7 +20,9 @@ from hits.protocol import (
     PagedProtocol,
     PageSettings,
     Report,
+    Row,
     Source,
+    explained,
     register,
 )
 from hits.records import (
@@ -134,7 +136,7 @@ class Prediction(Frozen):
     score: float
 
 
-class Row(Frozen):
+class DetectorsRow(Row):
     """What detectors found in an image."""
 
     image: ImageRef
@@ -167,7 +169,7 @@ class Detectors(PagedProtocol[Settings, Wording]):
     settings_model = Settings
     wording_model = Wording
     sources = frozenset({Source.ROWS})
-    row_model = Row
+    row_model = DetectorsRow
     specimens = (
         {
             "image": 2,
@@ -296,7 +298,7 @@ def _of_row(row: Json, settings: Settings) -> Iterator[UnitDraft]:
         if gold is None:
             yield UnitDraft(key, UNIT, payload)
         else:
-            yield UnitDraft(key, GOLD, payload, gold={"chosen": gold})
+            yield UnitDraft(key, GOLD, payload, gold=explained({"chosen": gold}, row))
 
 
 def _labels(objects: Iterable[Json]) -> Counter[str]:

@@ -21,7 +21,9 @@ from hits.protocol import (
     ImageRef,
     PagedProtocol,
     PageSettings,
+    Row,
     Source,
+    explained,
     register,
 )
 from hits.records import (
@@ -211,7 +213,7 @@ class RowObject(Frozen):
     )
 
 
-class Row(Frozen):
+class ObjectsRow(Row):
     """An image with the five objects to be rated."""
 
     image: ImageRef
@@ -241,7 +243,7 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
 
     styles = ("css/boxes.css",)
     sources = frozenset({Source.CORPUS, Source.STUDIES, Source.ROWS})
-    row_model = Row
+    row_model = ObjectsRow
     specimens = (
         {
             "image": 1,
@@ -460,13 +462,11 @@ def _key(payload: Json, shown: Json | None) -> Json:
     return {letter: objects[each] for letter, each in _lettered(shown).items()}
 
 
-def _draft(image: int, objects: Sequence[Json], right: Json | None = None) -> UnitDraft:
+def _draft(image: int, objects: Sequence[Json], gold: Json | None = None) -> UnitDraft:
     """A unit carries how much its boxes overlap, for whoever looks for those that confuse."""
     share = round(overlap([Box(*each["box"]) for each in objects]), 3)
     payload = {"image": image, "objects": list(objects), "overlap": share}
-    if right is None:
-        return UnitDraft(str(image), UNIT, payload)
-    return UnitDraft(str(image), GOLD, payload, gold={"right": right})
+    return UnitDraft(str(image), UNIT if gold is None else GOLD, payload, gold)
 
 
 def _showable(draft: UnitDraft, settings: Settings) -> Iterator[UnitDraft]:
@@ -479,7 +479,8 @@ def _of_row(row: Json) -> UnitDraft:
         {"id": each["id"], "label": each["label"], "box": list(each["box"])}
         for each in row["objects"]
     ]
-    return _draft(row["image"], objects, row.get("gold"))
+    gold = explained({"right": row["gold"]}, row) if row.get("gold") else None
+    return _draft(row["image"], objects, gold)
 
 
 def _of_corpus(

@@ -19,7 +19,9 @@ from hits.protocol import (
     ImageRef,
     PagedProtocol,
     PageSettings,
+    Row,
     Source,
+    explained,
     register,
 )
 from hits.records import (
@@ -67,7 +69,7 @@ class ScaleSettings(PageSettings):
     )
 
 
-class ScaleRow(Frozen):
+class ScaleRow(Row):
     """A caption of the corpus, or a text that is not in it, such as a system’s."""
 
     caption: CaptionRef | None = None
@@ -123,7 +125,7 @@ class Scale(PagedProtocol[ScaleSettings, Words]):
     ) -> Iterator[UnitDraft]:
         for row in source.rows():
             payload = {name: row[name] for name in ("image", "caption", "text") if row.get(name)}
-            yield _scale_unit(payload, row.get("gold"), settings.gold_tolerance)
+            yield _scale_unit(payload, _known(row, settings.gold_tolerance))
         if settings.own_pairs:
             for image in source.images():
                 shown = {"image": image.id} if self.with_image else {}
@@ -194,12 +196,16 @@ class Scale(PagedProtocol[ScaleSettings, Words]):
         return (answer["score"],)
 
 
-def _scale_unit(payload: Json, known: int | None = None, tolerance: int = 0) -> UnitDraft:
+def _known(row: Json, tolerance: int) -> Json | None:
+    right = row.get("gold")
+    if right is None:
+        return None
+    return explained({"low": max(1, right - tolerance), "high": min(5, right + tolerance)}, row)
+
+
+def _scale_unit(payload: Json, gold: Json | None = None) -> UnitDraft:
     key = f"{payload.get('image', '')}:{payload.get('caption') or _digest(payload['text'])}"
-    if known is None:
-        return UnitDraft(key, UNIT, payload)
-    gold = {"low": max(1, known - tolerance), "high": min(5, known + tolerance)}
-    return UnitDraft(key, GOLD, payload, gold)
+    return UnitDraft(key, UNIT if gold is None else GOLD, payload, gold)
 
 
 def _digest(text: str) -> str:

@@ -16,7 +16,9 @@ from hits.protocol import (
     Frozen,
     ImageRef,
     Protocol,
+    Row,
     Source,
+    explained,
     register,
 )
 from hits.records import (
@@ -227,7 +229,7 @@ class Wording(Frozen):
     )
 
 
-class Row(Frozen):
+class MatchingRow(Row):
     """A pair to ask about, or a gold with the answer that is known."""
 
     image: ImageRef
@@ -246,7 +248,7 @@ class Matching(Protocol[Settings, Wording]):
     wording_model = Wording
     sources = frozenset({Source.PROPOSALS, Source.CORPUS, Source.ROWS})
     directions = ("i2t", "t2i")
-    row_model = Row
+    row_model = MatchingRow
     specimens = ({"image": 1, "caption": 1}, {"image": 2, "caption": 3})
     columns = ("choice", "reasons", "errors", "other")
 
@@ -410,7 +412,7 @@ def _uploaded(row: Json) -> UnitDraft:
         return UnitDraft(_key(payload), CANDIDATE, payload)
     positive = row["gold"] == "yes"
     pool = TRUE_POSITIVE if positive else TRUE_NEGATIVE
-    return UnitDraft(_key(payload), pool, payload, gold={"positive": positive})
+    return UnitDraft(_key(payload), pool, payload, gold=explained({"positive": positive}, row))
 
 
 def _proposed(

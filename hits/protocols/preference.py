@@ -22,7 +22,9 @@ from hits.protocol import (
     PagedProtocol,
     PageSettings,
     Report,
+    Row,
     Source,
+    explained,
     register,
 )
 from hits.records import (
@@ -171,7 +173,7 @@ class Wording(Frozen):
     )
 
 
-class Row(Frozen):
+class PreferenceRow(Row):
     """What systems gave for a caption (images, the best first) or for an image (a text each)."""
 
     caption: CaptionRef | None = None
@@ -212,7 +214,7 @@ class Preference(PagedProtocol[Settings, Wording]):
     wording_model = Wording
     sources = frozenset({Source.STUDIES, Source.ROWS})
     feeders = frozenset({"matching"})
-    row_model = Row
+    row_model = PreferenceRow
     specimens = (
         {
             "caption": 1,
@@ -350,21 +352,19 @@ def _of_row(row: Json, settings: Settings) -> Iterator[UnitDraft]:
         if gold not in (None, one, two):
             continue
         outputs = [{"system": name, kind: row["outputs"][name]} for name in (one, two)]
-        yield from _unit(about, row[about], f"{one}:{two}", outputs, gold, settings)
+        known = None if gold is None else explained({"chosen": gold}, row)
+        yield from _unit(about, row[about], f"{one}:{two}", outputs, known, settings)
 
 
 def _unit(
-    about: str, item: int, pair: str, outputs: list[Json], gold: str | None, settings: Settings
+    about: str, item: int, pair: str, outputs: list[Json], gold: Json | None, settings: Settings
 ) -> Iterator[UnitDraft]:
     one, two = ({**output, "system": ""} for output in outputs)
     if one == two and not settings.equal_outputs:
         return
     payload = {about: item, "outputs": outputs}
     key = f"{about[0]}{item}:{pair}"
-    if gold is None:
-        yield UnitDraft(key, UNIT, payload)
-    else:
-        yield UnitDraft(key, GOLD, payload, gold={"chosen": gold})
+    yield UnitDraft(key, UNIT if gold is None else GOLD, payload, gold)
 
 
 @dataclass
@@ -436,5 +436,5 @@ def _pairs(
         if is_gold and letters != (BEST, WORST):
             continue
         outputs = [{"system": name, "images": list(images)} for name, images in shown]
-        gold = BEST if is_gold else None
+        gold = {"chosen": BEST} if is_gold else None
         yield from _unit("caption", caption, ":".join(letters), outputs, gold, settings)

@@ -14,7 +14,6 @@ from pydantic import AfterValidator, Field
 
 from hits.exporters.streams import as_json_list, as_json_object, as_lines
 from hits.protocol import (
-    EXPLANATION,
     GOLD,
     UNIT,
     CaptionRef,
@@ -23,7 +22,9 @@ from hits.protocol import (
     ImageRef,
     PagedProtocol,
     PageSettings,
+    Row,
     Source,
+    explained,
     register,
 )
 from hits.records import (
@@ -72,10 +73,9 @@ class RenovationGold(Frozen):
     choices: tuple[Choice, ...] = Field(
         min_length=1, max_length=2, description="The choices that pass; any other fails."
     )
-    explanation: str = Field("", max_length=LONGEST_TEXT, description="Why, for those who train.")
 
 
-class RenovationRow(Frozen):
+class RenovationRow(Row):
     """A caption of an image and the text that a machine proposes for it. Rows whose caption is not
     one of the image's are left out; so is a second proposal for a caption."""
 
@@ -338,12 +338,8 @@ def _unit(row: Json) -> UnitDraft:
     key = f"{row['image']}:{row['caption']}"
     if gold is None:
         return UnitDraft(key, UNIT, payload)
-    rule = _explained({"choices": gold["choices"]}, gold)
+    rule = explained({"choices": gold["choices"]}, row)
     return UnitDraft(f"{key}:{_digest(row['proposed'])}", GOLD, payload, rule)
-
-
-def _explained(rule: Json, given: Json) -> Json:
-    return {**rule, EXPLANATION: given[EXPLANATION]} if given.get(EXPLANATION) else rule
 
 
 def _digest(*texts: str) -> str:
@@ -408,14 +404,13 @@ CORRECTED, PROPOSED = "corrected", "proposed"
 SIDES = ("1", "2")
 
 
-class RightTextRow(Frozen):
+class RightTextRow(Row):
     """Two texts about an image. As a gold, whoever does not choose the right one fails."""
 
     image: ImageRef
     wrong: Text
     right: Text
     gold: bool = False
-    explanation: str = Field("", max_length=LONGEST_TEXT, description="Why, for those who train.")
 
 
 class RightTextExample(Frozen):
@@ -505,7 +500,7 @@ class RightText(PagedProtocol[PageSettings, RightTextWording]):
     ) -> Iterator[UnitDraft]:
         for row in source.rows():
             payload = {"image": row["image"], PROPOSED: row["wrong"], CORRECTED: row["right"]}
-            gold = _explained({"choice": CORRECTED}, row) if row.get("gold") else None
+            gold = explained({"choice": CORRECTED}, row) if row.get("gold") else None
             key = f"{row['image']}:{_digest(row['wrong'], row['right'])}"
             yield UnitDraft(key, GOLD if gold else UNIT, payload, gold)
         for unit in source.judged():

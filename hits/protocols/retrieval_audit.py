@@ -17,7 +17,9 @@ from hits.protocol import (
     ImageRef,
     PagedProtocol,
     PageSettings,
+    Row,
     Source,
+    explained,
     register,
 )
 from hits.records import (
@@ -68,7 +70,7 @@ class AuditSettings(PageSettings):
     )
 
 
-class AuditRow(Frozen):
+class AuditRow(Row):
     image: ImageRef
     caption: CaptionRef
     gold: bool | None = Field(None, description="Whether the text describes the image.")
@@ -133,7 +135,8 @@ class RetrievalAudit(PagedProtocol[AuditSettings, AuditWording]):
         self, source: UnitSource, settings: AuditSettings, random: Random
     ) -> Iterator[UnitDraft]:
         for row in source.rows():
-            yield _audit_unit(row["image"], row["caption"], gold=row.get("gold"))
+            unit = _audit_unit(row["image"], row["caption"], gold=row.get("gold"))
+            yield unit._replace(gold=explained(unit.gold, row)) if unit.gold else unit
         targets = source.targets()
         for query in source.queries():
             yield from _errors(query, settings.judged_depth)

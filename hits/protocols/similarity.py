@@ -23,7 +23,9 @@ from hits.protocol import (
     PagedProtocol,
     PageSettings,
     Report,
+    Row,
     Source,
+    explained,
     register,
 )
 from hits.records import (
@@ -81,22 +83,22 @@ class Band(Frozen):
         return self
 
 
-class Row(Frozen):
+class PairRow(Row):
     sampling_method: str = Field("uploaded", pattern=r"^[A-Za-z0-9_.-]{1,40}$")
     gold: Band | None = None
 
 
-class TextsRow(Row):
+class TextsRow(PairRow):
     caption1: CaptionRef
     caption2: CaptionRef
 
 
-class ImagesRow(Row):
+class ImagesRow(PairRow):
     image1: ImageRef
     image2: ImageRef
 
 
-class ImageTextRow(Row):
+class ImageTextRow(PairRow):
     caption: CaptionRef
     image: ImageRef
 
@@ -410,7 +412,8 @@ class Similarity(PagedProtocol[Own, Said]):
         for row in source.rows():
             first, second = (row[end] for end in self.ends)
             method = row.get("sampling_method", "uploaded")
-            yield from self._draft(first, second, method, gold=row.get("gold"))
+            gold = explained(row["gold"], row) if row.get("gold") else None
+            yield from self._draft(first, second, method, gold=gold)
         yield from self.sampled(source, settings, random)
 
     @abstractmethod

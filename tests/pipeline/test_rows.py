@@ -49,8 +49,8 @@ def test_rows_are_kept_in_order_with_ids_of_this_place(study: Study, file: Path)
     came = bring(study, file, "image,caption\n2,10\n1,21\n")
     assert (came["added"], came["refused"]) == (2, 0)
     assert stored(study) == [
-        here(study, "2", "10") | {"gold": None},
-        here(study, "1", "21") | {"gold": None},
+        here(study, "2", "10") | {"gold": None, "explanation": ""},
+        here(study, "1", "21") | {"gold": None, "explanation": ""},
     ]
 
 

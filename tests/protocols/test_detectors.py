@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from hits.analysis.surveys import majority_of_votes, unanimity
 from hits.protocol import FieldErrors, protocol
-from hits.protocols.detectors import Row, Settings
+from hits.protocols.detectors import DetectorsRow, Settings
 from hits.records import ImageShown, Items, Json, JudgedUnit, UnitDraft
 from tests.protocols.given import Given
 from tests.protocols.releasing import Released, judged
@@ -63,7 +63,7 @@ def test_three_systems_give_three_pairs_and_a_gold_only_its_own() -> None:
 )
 def test_a_row_that_cannot_be_asked_about_is_refused(row: Json) -> None:
     with pytest.raises(ValidationError):
-        Row.model_validate(row)
+        DetectorsRow.model_validate(row)
 
 
 PAIR: Json = {

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from hits.analysis.surveys import per_image_tau
 from hits.protocol import FieldErrors, Protocol, protocol
-from hits.protocols.importance import LETTERS, RelevanceSettings, Row, Settings, WordOf
+from hits.protocols.importance import LETTERS, ObjectsRow, RelevanceSettings, Settings, WordOf
 from hits.records import CorpusImage, ImageShown, Items, Json, JudgedUnit, Region, UnitDraft
 from hits.sampling.objects import most_important
 from tests.protocols.given import Given
@@ -157,9 +157,9 @@ def test_the_second_survey_asks_about_the_objects_of_the_first() -> None:
 )
 def test_a_row_that_cannot_be_asked_about_is_refused(change: Json) -> None:
     row = {"image": "1", "objects": payload()["objects"]}
-    assert Row.model_validate(row)
+    assert ObjectsRow.model_validate(row)
     with pytest.raises(ValidationError):
-        Row.model_validate(row | change)
+        ObjectsRow.model_validate(row | change)
 
 
 # Pages and answers

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from hits.analysis.comparisons import comparisons_from, win_matrix
 from hits.protocol import CaptionRef, FieldErrors, ImageRef, protocol
-from hits.protocols.preference import Row, Settings
+from hits.protocols.preference import PreferenceRow, Settings
 from hits.records import CorpusImage, ImageShown, Items, Json, JudgedUnit, UnitDraft
 from tests.protocols.given import Given
 from tests.protocols.releasing import Released, judged
@@ -89,15 +89,17 @@ def test_a_gold_row_asks_only_the_pairs_of_the_better_system() -> None:
 )
 def test_a_row_that_cannot_be_asked_about_is_refused(row: Json) -> None:
     with pytest.raises(ValidationError):
-        Row.model_validate(row)
+        PreferenceRow.model_validate(row)
 
 
 def test_outside_ids_in_a_row_are_told_from_texts() -> None:
     row = {"caption": 1, "outputs": {"A": [1, 2], "B": ["3"]}, "gold": "A"}
-    kept = Row.model_validate(row).model_dump()
+    kept = PreferenceRow.model_validate(row).model_dump()
     assert isinstance(kept["caption"], CaptionRef)
     assert [type(image) for image in kept["outputs"]["A"]] == [ImageRef, ImageRef]
-    texts = Row.model_validate({"image": 1, "outputs": {"A": "One.", "B": "Two."}}).model_dump()
+    texts = PreferenceRow.model_validate(
+        {"image": 1, "outputs": {"A": "One.", "B": "Two."}}
+    ).model_dump()
     assert [type(text) for text in texts["outputs"].values()] == [str, str]
 
 

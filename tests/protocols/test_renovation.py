@@ -140,11 +140,6 @@ def test_a_row_with_a_known_answer_is_a_gold() -> None:
     assert gold.key != unit.key
 
 
-def test_a_gold_may_say_why() -> None:
-    (gold,) = units(row(gold={"choices": ["hopeless"], "explanation": "No such train."}))
-    assert gold.gold == {"choices": ["hopeless"], "explanation": "No such train."}
-
-
 def test_a_row_with_another_images_caption_is_left_out() -> None:
     assert [unit.key for unit in units(row(caption="99"), row(caption="12"))] == ["1:12"]
     assert units(row(image="2")) == []

@@ -60,12 +60,6 @@ def test_rows_give_golds_and_further_units() -> None:
     assert (unit.pool, unit.gold) == ("unit", None)
 
 
-def test_a_gold_may_say_why() -> None:
-    row = {"image": 1, "wrong": "a red bus", "right": "a blue bus", "gold": True}
-    (gold,) = units(Given(uploaded=[{**row, "explanation": "It is blue."}]))
-    assert gold.gold == {"choice": "corrected", "explanation": "It is blue."}
-
-
 def test_an_answer_cannot_be_read_without_the_sides() -> None:
     with pytest.raises(LookupError):
         RIGHT_TEXT.parse({"choice": ["1"]}, PAYLOAD, None, SETTINGS)
