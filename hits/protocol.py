@@ -203,6 +203,14 @@ class Protocol(ABC, Generic[Settings, Wording]):
     @abstractmethod
     def check(self, answer: Json, gold: Json) -> bool: ...
 
+    def gold_of(self, answers: Sequence[Json]) -> tuple[str, Json] | None:
+        """The pool and the rule of the gold that people's answers to a unit make, if they do."""
+        return None
+
+    def is_denied(self, answers: Sequence[Json]) -> bool:
+        """Whether people say that the caption of a unit does not describe its image at all."""
+        return False
+
     @abstractmethod
     def describe(self, answer: Json, wording: Wording) -> str:
         """An answer, or a gold, in words for reviewers."""

@@ -1,4 +1,5 @@
 from hits.models.corpus import Blob, Caption, Corpus, Image, Region
+from hits.models.curation import Curation
 from hits.models.decisions import Decision
 from hits.models.imported import JudgmentImport
 from hits.models.job import Job
@@ -29,6 +30,7 @@ __all__ = [
     "ClaimState",
     "Consent",
     "Corpus",
+    "Curation",
     "Decision",
     "Exclusion",
     "Hit",

@@ -183,6 +183,10 @@ class Unit(models.Model):
     held = models.PositiveSmallIntegerField(db_default=0)
     counted = models.PositiveSmallIntegerField(db_default=0)
     excluded = models.BooleanField(db_default=False)
+    promoted_from = models.ForeignKey(
+        "self", models.PROTECT, null=True, related_name="promoted", db_index=False,
+        help_text="A gold whose answer people gave: who judged it there is not asked here.",
+    )  # fmt: skip
     # Pages are drawn through an index on this; kept apart from held and counted so that most
     # of their changes touch no index.
     is_open = models.GeneratedField(
@@ -205,6 +209,11 @@ class Unit(models.Model):
         indexes = [
             models.Index(
                 fields=["study", "pool", "order_key"], condition=Q(is_open=True), name="unit_open"
+            ),
+            models.Index(
+                fields=["promoted_from"],
+                condition=Q(promoted_from__isnull=False),
+                name="unit_promoted",
             ),
         ]
 

@@ -101,6 +101,7 @@ class Slot(models.Model):
         SURPLUS = "surplus", "came too late to count"
         BROKEN = "broken", "could not be judged"
         SAME_PERSON = "same_person", "not used: same person"
+        SET_ASIDE = "set_aside", "set aside, the unit was asked again"
 
     assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="slots")
     unit = models.ForeignKey(Unit, models.PROTECT, related_name="slots")

@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Q
 
 from hits.models import Caption, Proposal, Study
+from hits.pipeline.remove import Removed, removed_in
 from hits.protocol import Protocol
 from hits.records import (
     Aggregate,
@@ -88,6 +89,10 @@ class StudySource:
         chosen = studies.values_list("split", flat=True)
         return sorted({split for split in [*proposed, *chosen] if split})
 
+    @cached_property
+    def removed(self) -> Removed:
+        return removed_in(self.slugs)
+
     @property
     def split(self) -> str:
         return "+".join(self.splits)
@@ -98,6 +103,8 @@ class StudySource:
             payloads = [json.loads(row[1]) for row in batch]
             named = self._named(payloads)
             for payload, items, row in zip(payloads, named, batch, strict=True):
+                if self._is_gone(payload):
+                    continue
                 key, _, pool, answers, shown, study = row
                 aggregate, said = self._said(answers)
                 yield JudgedUnit(
@@ -111,6 +118,11 @@ class StudySource:
                     json.loads(shown),
                     self.slugs[study],
                 )
+
+    def _is_gone(self, payload: Json) -> bool:
+        """Removed in any of the studies, of which each excludes units of its own."""
+        gone = self.removed
+        return bool(gone.reasons) and gone.why(*self.kind.items(payload)) is not None
 
     def _read(self, answers: str) -> tuple[Aggregate, list[Json]]:
         said = json.loads(answers)
@@ -143,15 +155,23 @@ class StudySource:
             "unproposed": list(unproposed.values_list("pk", flat=True)),
             "end": "image" if direction == "i2t" else "caption",
         }
+        gone = self.removed
+        unasked = gone.images if direction == "i2t" else gone.unasked_captions
         for batch in in_batches(_QUERIES, values):
-            yield from _queries(direction, [query_id for (query_id,) in batch])
+            asked = [query_id for (query_id,) in batch if query_id not in unasked]
+            yield from _queries(direction, asked, gone)
 
     def captioned(self) -> Iterator[CaptionedImage]:
         values = {"corpus": self.corpus_id, "splits": self.splits}
         found = chain.from_iterable(in_batches(_CAPTIONED, values))
         for (pk, name, file_name), rows in groupby(found, key=itemgetter(0, 1, 2)):
-            captions = {own: OutsideCaption(called, text) for *_, own, called, text in rows}
-            yield CaptionedImage(pk, OutsideImage(name, file_name), captions)
+            captions = {
+                own: OutsideCaption(called, text)
+                for *_, own, called, text in rows
+                if self.removed.why([pk], [own]) is None
+            }
+            if captions:
+                yield CaptionedImage(pk, OutsideImage(name, file_name), captions)
 
 
 class OutsideIds:
@@ -200,7 +220,7 @@ def _of_ids(statement: str, ids: set[int]) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
-def _queries(direction: str, ids: list[int]) -> Iterator[ReleasedQuery]:
+def _queries(direction: str, ids: list[int], removed: Removed) -> Iterator[ReleasedQuery]:
     captions = Caption.objects.order_by("pk")
     if direction == "i2t":
         names = _external_ids(_IMAGES, set(ids))
@@ -210,6 +230,9 @@ def _queries(direction: str, ids: list[int]) -> Iterator[ReleasedQuery]:
         pairs = captions.filter(pk__in=ids).values_list("pk", "image_id", "image__external_id")
     originals: dict[int, dict[int, str]] = {}
     for query_id, target_id, external_id in pairs:
+        image, caption = (query_id, target_id) if direction == "i2t" else (target_id, query_id)
+        if removed.why([image], [caption]) is not None:
+            continue
         originals.setdefault(query_id, {})[target_id] = external_id
     for query_id in ids:
         yield ReleasedQuery(query_id, names[query_id], originals.get(query_id, {}))

@@ -53,7 +53,10 @@ _UNSEEN = """
       AND u.id <> ALL (%(taken)s::bigint[])
     ORDER BY u.order_key LIMIT %(count)s
 """
-_LOOK = f"SELECT u.id, u.order_key, u.payload, floor(random() * 2)::int {_UNSEEN}"
+# Nor is anybody asked a gold that was promoted from a unit they have judged.
+_LOOK = "SELECT u.id, u.order_key, u.payload, floor(random() * 2)::int " + _UNSEEN.replace(
+    "s.unit_id = u.id", "s.unit_id IN (u.id, u.promoted_from_id)"
+)
 _HOLD_ANY = f"""
     WITH picked AS (SELECT u.id {_UNSEEN} FOR NO KEY UPDATE OF u)
     UPDATE hits_unit u SET held = held + 1 FROM picked WHERE u.id = picked.id

@@ -25,6 +25,7 @@ from hits.pipeline.aggregate import (
     outside_captions,
 )
 from hits.pipeline.errors import NotAllowed, Refused, Taken
+from hits.pipeline.remove import excluded_by_reason
 from hits.pipeline.rules import rules_of
 from hits.protocol import Protocol
 
@@ -78,7 +79,8 @@ _MEANINGS = {
     "submitted_at": "when the page was submitted, UTC",
     "use": "whether the page is used: used, not_used or pending",
     "place": "what became of the judgment: counted, not_used, surplus (came too late to count), "
-    "broken (could not be judged), same_person (of somebody who had judged the unit before)",
+    "broken (could not be judged), same_person (of somebody who had judged the unit before), "
+    "set_aside (its unit was asked again)",
     "seconds": "time on the question, while it was in front of the person",
     "problem": "what the person reported about the question",
     "label": "what the people said together",
@@ -288,10 +290,13 @@ def _study_entry(study: Study) -> dict[str, Any]:
         "units_judged": judged.filter(used__gt=0).count(),
         "units_complete": judged.filter(used__gte=F("wanted")).count(),
         "units_excluded": units.filter(excluded=True).count(),
+        "units_excluded_by_reason": excluded_by_reason(study),
+        "removals": _removals(study),
         "pages": _counts(pages, "use"),
         "people": pages.values("person").distinct().count(),
         "judgments": _judgments_by_outcome(study),
         "pages_not_used_by_reason": _reasons_not_used(study),
+        **_simulated(study),
         **_imported(study),
         "training": {
             "pages": submitted.filter(is_training=True).count(),
@@ -302,6 +307,31 @@ def _study_entry(study: Study) -> dict[str, Any]:
             "judgments": "left out of every file",
         },
     }
+
+
+def _removals(study: Study) -> list[dict[str, str]]:
+    """What is gone now, under the names that the corpus gives it, and since when."""
+    events = study.curations.filter(kind__in=["remove", "restore"])
+    last = events.order_by("image", "caption", "-pk").distinct("image", "caption")
+    return [
+        {
+            "image": each.image.external_id if each.image else "",
+            "caption": each.caption.external_id if each.caption else "",
+            "reason": each.reason,
+            "at": each.at.isoformat(timespec="seconds"),
+        }
+        for each in last.select_related("image", "caption")
+        if each.kind == "remove"
+    ]
+
+
+def _simulated(study: Study) -> dict[str, Any]:
+    """How much of it was made up to rehearse the study, where some was."""
+    made_up = Slot.objects.filter(
+        assignment__study=study, judgment__isnull=False, person__is_simulated=True
+    )
+    count = made_up.count()
+    return {"simulated_judgments": count} if count else {}
 
 
 def _imported(study: Study) -> dict[str, Any]:
@@ -324,9 +354,11 @@ def _judgments_by_outcome(study: Study) -> dict[str, int]:
         assignment__study=study, judgment__isnull=False, unit__gold__isnull=True
     )
     found: Counter[str] = Counter()
-    for state, use, count in slots.values_list("state", "assignment__use").annotate(n=Count("pk")):
+    outcomes = slots.values_list("unit__excluded", "state", "assignment__use")
+    for is_removed, state, use, count in outcomes.annotate(n=Count("pk")):
         waits_or_used = "waits for review" if use == "pending" else use
-        found[waits_or_used if state == "counted" else state] += count
+        kept = waits_or_used if state == "counted" else state
+        found["removed" if is_removed else kept] += count
     return dict(sorted(found.items()))
 
 

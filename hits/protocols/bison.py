@@ -503,6 +503,10 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["choice"] == gold["choice"])
 
+    def gold_of(self, answers: Sequence[Json]) -> tuple[str, Json] | None:
+        said = Counter(answer["choice"] for answer in answers)
+        return GOLD, {"choice": said.most_common(1)[0][0]}
+
     def describe(self, answer: Json, wording: ImagesWording) -> str:
         return _verdicts(wording)[answer["choice"]]
 

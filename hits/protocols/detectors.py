@@ -247,6 +247,10 @@ class Detectors(PagedProtocol[Settings, Wording]):
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["chosen"] == gold["chosen"])
 
+    def gold_of(self, answers: Sequence[Json]) -> tuple[str, Json] | None:
+        label = most_chosen(answers).label
+        return None if label == UNDECIDED else (GOLD, {"chosen": label})
+
     def describe(self, answer: Json, wording: Wording) -> str:
         return f"System {answer['chosen']}"
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from random import Random
+from statistics import median_low
 from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import Field, model_validator
@@ -172,6 +173,10 @@ class Scale(PagedProtocol[ScaleSettings, Words]):
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(gold["low"] <= answer["score"] <= gold["high"])
 
+    def gold_of(self, answers: Sequence[Json]) -> tuple[str, Json] | None:
+        middle = median_low(answer["score"] for answer in answers)
+        return GOLD, {"low": max(1, middle - 1), "high": min(5, middle + 1)}
+
     def describe(self, answer: Json, wording: Words) -> str:
         if "low" in answer:
             ends = dict.fromkeys((answer["low"], answer["high"]))
@@ -303,6 +308,9 @@ class Correctness(Scale[CorrectnessWording]):
     row_model = ImageScaleRow
     with_image = True
     specimens = ({"image": 1, "caption": 1}, {"image": 2, "caption": 3})
+
+    def is_denied(self, answers: Sequence[Json]) -> bool:
+        return all(answer["score"] == 1 for answer in answers)
 
 
 class DetailednessWording(ScaleWording):

@@ -323,6 +323,13 @@ class Matching(Protocol[Settings, Wording]):
         expected: bool = gold["positive"]
         return (answer["choice"] in POSITIVE) == expected
 
+    def gold_of(self, answers: Sequence[Json]) -> tuple[str, Json] | None:
+        positive = 2 * sum(answer["choice"] in POSITIVE for answer in answers) > len(answers)
+        return (TRUE_POSITIVE if positive else TRUE_NEGATIVE), {"positive": positive}
+
+    def is_denied(self, answers: Sequence[Json]) -> bool:
+        return all(answer["choice"] == "no" for answer in answers)
+
     def describe(self, answer: Json, wording: Wording) -> str:
         if "positive" in answer:
             return "A yes (either yes)" if answer["positive"] else "A no (either no)"

@@ -291,6 +291,10 @@ class Preference(PagedProtocol[Settings, Wording]):
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["chosen"] == gold["chosen"])
 
+    def gold_of(self, answers: Sequence[Json]) -> tuple[str, Json] | None:
+        label = most_chosen(answers).label
+        return None if label == UNDECIDED else (GOLD, {"chosen": label})
+
     def describe(self, answer: Json, wording: Wording) -> str:
         return wording.choices[TIE] if answer["chosen"] == TIE else f"System {answer['chosen']}"
 

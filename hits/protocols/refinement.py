@@ -541,6 +541,9 @@ class RightText(PagedProtocol[PageSettings, RightTextWording]):
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["choice"] == gold["choice"])
 
+    def gold_of(self, answers: Sequence[Json]) -> tuple[str, Json] | None:
+        return GOLD, {"choice": _most_said(answers, (CORRECTED, PROPOSED))}
+
     def describe(self, answer: Json, wording: RightTextWording) -> str:
         return wording.choices[answer["choice"]]
 

@@ -174,6 +174,12 @@ class RetrievalAudit(PagedProtocol[AuditSettings, AuditWording]):
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["choice"] == gold["choice"])
 
+    def gold_of(self, answers: Sequence[Json]) -> tuple[str, Json] | None:
+        return GOLD, {"choice": self.aggregate(answers).label}
+
+    def is_denied(self, answers: Sequence[Json]) -> bool:
+        return all(answer["choice"] == NO for answer in answers)
+
     def describe(self, answer: Json, wording: AuditWording) -> str:
         return wording.choices[answer["choice"]]
 

@@ -486,6 +486,11 @@ class Similarity(PagedProtocol[Own, Said]):
         score: float = answer["score"]
         return bool(gold["low"] <= score <= gold["high"])
 
+    def gold_of(self, answers: Sequence[Json]) -> tuple[str, Json] | None:
+        """A point around the mean."""
+        mean = sum(answer["score"] for answer in answers) / len(answers)
+        return GOLD, {"low": max(LOWEST, mean - 1), "high": min(HIGHEST, mean + 1)}
+
     def describe(self, answer: Json, wording: Said) -> str:
         if "score" not in answer:
             return f"From {answer['low']:g} to {answer['high']:g}"
@@ -685,6 +690,9 @@ class ImageTextSimilarity(Similarity[ImageTextSettings, ImageTextWording]):
         if settings.originals:
             for caption, image in c2i_original(captions_of):
                 yield from self._draft(caption, image, C2I_ORIGINAL)
+
+    def is_denied(self, answers: Sequence[Json]) -> bool:
+        return bool(sum(answer["score"] for answer in answers) < len(answers))
 
     def truth(self, payload: Json, fits: Fits) -> float | None:
         return fits(payload["image"], payload["caption"])

@@ -113,6 +113,17 @@ api/reviews/<uuid:key>/                                GET    401  404  404  200
 api/reviews/<uuid:key>/decide/                         POST   401  404  404  200  404  200  200
 api/studies/<slug:slug>/decisions/                     GET    401  404  404  200  404  200  200
 
+api/studies/<slug:slug>/curations/                     GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/remove/                        POST   401  404  404  404  404  200  200
+api/studies/<slug:slug>/restore/                       POST   401  404  404  404  404  200  200
+api/studies/<slug:slug>/doubtful/                      GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/doubtful/                      POST   401  404  404  404  404  200  200
+api/studies/<slug:slug>/rejudge/                       POST   401  404  404  404  404  200  200
+api/studies/<slug:slug>/overlap/                       POST   401  404  404  404  404  200  200
+api/studies/<slug:slug>/golds/                         GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/golds/                         POST   401  404  404  404  404  201  201
+api/studies/<slug:slug>/golds/retire/                  POST   401  404  404  404  404  204  204
+
 api/studies/<slug:slug>/results/                       GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/report/                        GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/judgments/                     GET    401  404  404  404  404  200  200
@@ -199,6 +210,9 @@ research/studies/<slug:slug>/results.csv               GET    log  404  404  404
 research/studies/<slug:slug>/report/                   GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/report/<slug:table>.csv   GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/report/<slug:table>.tex   GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/curation/                 GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/curation/rated-low/       POST   log  404  404  404  404  422  422
+research/studies/<slug:slug>/curation/<slug:act>/      POST   log  404  404  404  404  422  422
 research/studies/<slug:slug>/problems/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/settings/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/settings/                 POST   log  404  404  404  404  200  200

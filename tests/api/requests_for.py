@@ -13,7 +13,7 @@ from tests import framed
 from tests.api.routes import PARAMETER, Route
 from tests.api.world import World, answers_as_json
 
-FILES = ("/import/", "/rows/", "/imports/", "/propose-file/")
+FILES = ("/import/", "/rows/", "/imports/", "/propose-file/", "/doubtful/")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,13 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
         "protocol": "matching",
         "table": "people",
         "pilot": "none",
+        "act": "remove",
     }
+
+
+def _judged_unit(world: World) -> str:
+    judged = world.study.units.filter(slots__assignment__use="used", gold__isnull=True)
+    return judged.earliest("pk").key
 
 
 def _page(world: World, path: str) -> Assignment:
@@ -158,6 +164,32 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
             "name": "New",
             "corpus": world.corpus.slug,
             "protocol": "matching",
+        },
+        ("api/studies/<slug:slug>/remove/", "POST"): {
+            "things": [{"image": world.corpus.images.earliest("pk").external_id}],
+            "reason": "A duplicate.",
+        },
+        ("api/studies/<slug:slug>/restore/", "POST"): {"things": [], "reason": "It is none."},
+        ("api/studies/<slug:slug>/doubtful/", "POST"): {
+            "file": SimpleUploadedFile("../sits.csv", b"caption,image,agg_score\n"),
+        },
+        ("api/studies/<slug:slug>/rejudge/", "POST"): {
+            "units": [_judged_unit(world)],
+            "more": 1,
+            "reason": "A reviewer asked.",
+        },
+        ("api/studies/<slug:slug>/overlap/", "POST"): {
+            "units": 3,
+            "judgments": 2,
+            "reason": "To measure agreement.",
+        },
+        ("api/studies/<slug:slug>/golds/", "POST"): {
+            "units": [_judged_unit(world)],
+            "reason": "People agree.",
+        },
+        ("api/studies/<slug:slug>/golds/retire/", "POST"): {
+            "unit": world.study.units.filter(gold__isnull=False).earliest("pk").key,
+            "reason": "It is wrong.",
         },
         ("api/studies/<slug:slug>/clone/", "POST"): {"slug": "again", "name": "Again"},
         ("api/studies/<slug:slug>/pilot/", "POST"): {"pages": 3},
