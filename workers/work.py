@@ -10,6 +10,7 @@ from hits.pipeline.launch import launch
 from hits.pipeline.ledger import settle_due
 from hits.pipeline.load import load
 from hits.pipeline.open import add_units, open_study, units_by_pool
+from hits.pipeline.recipe import Run, go_on
 from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.release import release
 from hits.pipeline.rows import import_rows
@@ -129,6 +130,18 @@ def _publication(arguments: dict[str, Any]) -> Publication:
     return found.get(pk=arguments["publication"])
 
 
+def _recipe(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    run = Run.of(
+        recipe=arguments["recipe"],
+        corpus=Corpus.objects.get(pk=arguments["corpus"]),
+        by=User.objects.get(pk=arguments["by"]),
+        name=arguments["name"],
+    )
+    waiting = go_on(run, progress)
+    progress.say(f"Now: {waiting.title}" if waiting else "Everything is there.")
+    return {"waiting": waiting.key if waiting else None}
+
+
 WORK: dict[str, Work] = {
     "import": _import,
     "propose": _propose,
@@ -142,4 +155,5 @@ WORK: dict[str, Work] = {
     "publish": _publish,
     "reconcile": _reconcile,
     "settle": _settle,
+    "recipe": _recipe,
 }

@@ -1,5 +1,6 @@
 """Results: what people said so far, and every judgment."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -14,6 +15,7 @@ from hits.api.lists import Listing
 from hits.api.study_serializers import PagesSerializer, ProgressSerializer
 from hits.models import Assignment, Role, Slot
 from hits.pipeline.aggregate import OutsideIds
+from hits.pipeline.attention import attention_in
 from hits.pipeline.overview import overview_of
 from hits.protocol import protocol
 
@@ -71,6 +73,7 @@ class PaceSerializer(serializers.Serializer[Any]):
     pages = serializers.IntegerField()
     median_seconds = serializers.FloatField(allow_null=True)
     pay = serializers.DecimalField(max_digits=8, decimal_places=2)
+    hourly = serializers.DecimalField(max_digits=10, decimal_places=2, allow_null=True)
 
 
 class SpentSerializer(serializers.Serializer[Any]):
@@ -90,10 +93,23 @@ class SpentSerializer(serializers.Serializer[Any]):
     pace = PaceSerializer(allow_null=True)
 
 
+class RateSerializer(serializers.Serializer[Any]):
+    judgments_a_day = serializers.FloatField()
+    ends_at = serializers.DateTimeField(help_text="When all will be there at this rate.")
+
+
+class AttentionSerializer(serializers.Serializer[Any]):
+    text = serializers.CharField()
+    level = serializers.ChoiceField(["bad", "warn", "good"])
+
+
 class ResultsSerializer(serializers.Serializer[Any]):
+    attention = AttentionSerializer(many=True, help_text="What waits for somebody, first.")
     progress = ProgressSerializer()
     pages = PagesSerializer()
     pace = PaceSerializer()
+    rate = RateSerializer(allow_null=True)
+    cost = serializers.DecimalField(max_digits=14, decimal_places=2, help_text="So far.")
     spent = SpentSerializer(many=True)
     people = serializers.IntegerField()
     results = SaidSerializer()
@@ -131,9 +147,11 @@ class JudgmentSerializer(serializers.Serializer[Any]):
 class ResultsView(APIView):
     @extend_schema(operation_id="studies_results", responses=ResultsSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """Progress, pay and pace, and the shares of the answers that are used."""
+        """What needs attention, progress, cost, pay and pace, and the shares of the answers."""
         study = study_of(request, slug, Role.RESEARCHER)
-        return Response(ResultsSerializer(overview_of(study)).data)
+        overview = overview_of(study)
+        attention = attention_in(study, overview, is_published=study.publications.exists())
+        return Response(ResultsSerializer(replace(overview, attention=attention)).data)
 
 
 class JudgmentList(Listing):

@@ -2,13 +2,13 @@
 
 import json
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from django.db import transaction
 
-from hits.demo.trials import TRIALS, Picture, Trial
-from hits.models import Corpus, Image, Membership, Role, Study, User
+from hits.demo.trials import TRIALS, Picture, Pictures, Row, Trial
+from hits.models import Corpus, Membership, Role, Study, User
 from hits.pipeline.open import create_study, open_study
 from hits.pipeline.rows import import_rows
 
@@ -39,17 +39,22 @@ def _open(trial: Trial, corpus: Corpus, users: dict[str, User], scratch: Path) -
     if trial.direction:
         study.proposals.set(corpus.proposals.filter(direction=trial.direction))
     if trial.rows is not None:
-        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", dir=scratch) as file:
-            file.writelines(json.dumps(row) + "\n" for row in trial.rows(_pictures(corpus)))
-            file.flush()
-            import_rows(study=study, source=file.name)
+        bring_rows(study, trial.rows, scratch)
     for role in (Role.RATER, Role.REVIEWER):
         Membership.objects.create(study=study, user=users[role], role=role)
     open_study(study=study)
 
 
-def _pictures(corpus: Corpus) -> list[Picture]:
-    images = Image.objects.filter(corpus=corpus, split="test", blob__isnull=False).order_by("pk")
+def bring_rows(study: Study, rows: Callable[[Pictures], Iterator[Row]], scratch: Path) -> None:
+    """What a researcher would upload, made of the first pictures of the study's split."""
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl", dir=scratch) as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows(_pictures(study)))
+        file.flush()
+        import_rows(study=study, source=file.name)
+
+
+def _pictures(study: Study) -> list[Picture]:
+    images = study.corpus.images.filter(split=study.split, blob__isnull=False).order_by("pk")
     return [
         Picture(
             image.external_id,

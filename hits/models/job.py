@@ -77,6 +77,8 @@ class Job(models.Model):
             )
         if self.kind == "release":
             return str(given.get("name", ""))
+        if self.kind == "recipe":
+            return f"{given.get('recipe', '')}, {given.get('name', '')}"
         if self.kind in IMPORTS:
             file = given.get("called") or _kind_of_file(given.get("source", ""))
             return ", ".join(filter(None, [file, given.get("split")]))

@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Job, Publication, Role, Study
-from hits.pipeline import arrange, chain, follow, jobs, visible
+from hits.pipeline import arrange, chain, jobs, visible
+from hits.pipeline.attention import attention_in
 from hits.pipeline.clone import pilot_times
 from hits.pipeline.errors import PipelineError, Taken
 from hits.pipeline.evidence import reported
@@ -74,7 +75,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
         except Taken as refusal:
             form.add_error("slug", refusal.message)
         else:
-            messages.success(request, "The study is a draft. Go through the steps, then open it.")
+            messages.success(request, f"The study is a draft. {_next_step(request)}")
             return redirect("study", slug=made.slug)
     context = desks(user) | {
         "form": form,
@@ -88,13 +89,19 @@ def new_study(request: HttpRequest) -> HttpResponse:
     return render(request, "research/new_study.html", context)
 
 
+def _next_step(request: HttpRequest) -> str:
+    """What the procedure that was chosen needs next."""
+    chosen = procedures()[request.POST["procedure"]]
+    return chosen.next_step or "Go through the steps, then open it."
+
+
 @login_required
 @require_safe
 def study(request: HttpRequest, slug: str) -> HttpResponse:
     found = study_of_researcher(request, slug)
     overview = overview_of(found)
     published = _with_live_hits(found.publications.all())
-    attention = [*(follow.attention_in(found) if published else []), *overview.attention]
+    attention = attention_in(found, overview, is_published=bool(published))
     context = study_context(request, found, "overview") | {
         "overview": overview,
         "attention": [(each, _link(found, each.link)) for each in attention],

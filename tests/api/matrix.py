@@ -43,6 +43,9 @@ api/studies/                                           POST   401  403  403  403
 api/studies/<slug:slug>/                               GET    401  404  404  200  404  200  200
 api/studies/<slug:slug>/                               PATCH  401  404  404  404  404  200  200
 api/studies/<slug:slug>/versions/                      GET    401  404  404  404  404  200  200
+api/recipes/                                           GET    401  200  200  200  200  200  200
+api/corpora/<slug:slug>/recipes/<slug:recipe>/         GET    401  404  404  404  404  200  200
+api/corpora/<slug:slug>/recipes/<slug:recipe>/         POST   401  403  403  403  404  202  202
 api/procedures/                                        GET    401  200  200  200  200  200  200
 api/studies/<slug:slug>/plan/                          GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/clone/                         POST   401  404  404  404  404  201  201
@@ -188,6 +191,11 @@ research/forms/<slug:protocol>/                        GET    log  404  404  404
 research/forms/<slug:protocol>/                        POST   log  404  404  404  422  422  422
 research/studies/<slug:slug>/preview/                  GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/preview/                  POST   log  404  404  404  404  422  422
+research/recipes/                                      GET    log  404  404  404  200  200  200
+research/recipes/<slug:recipe>/                        GET    log  404  404  404  200  200  200
+research/recipes/<slug:recipe>/                        POST   log  404  404  404  200  200  200
+research/recipes/<slug:recipe>/<slug:slug>/<slug:name>/ GET    log  404  404  404  404  200  200
+research/recipes/<slug:recipe>/<slug:slug>/<slug:name>/ POST   log  404  404  404  404  302  302
 research/studies/new/                                  GET    log  404  404  404  200  200  200
 research/studies/new/                                  POST   log  404  404  404  200  200  200
 research/studies/<slug:slug>/                          GET    log  404  404  404  404  200  200

@@ -55,11 +55,12 @@ def send(client: Client, request: Asked, method: str) -> Any:
 def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
     study = world.draft if path in DRAFTS and method in DRAFTS[path] else world.study
     return {
-        "slug": world.corpus.slug if "corpora/" in path else study.slug,
+        "slug": world.corpus.slug if "corpora/" in path or "recipes/" in path else study.slug,
+        "recipe": world.run.recipe.slug,
         "other": world.other.slug,
         "key": _page(world, path).key,
         "sha256": world.corpus.images.earliest("pk").blob_id,
-        "name": "bonus" if "claims/" in path else "data.json",
+        "name": _name(world, path),
         "unknown": "nothing/here",
         "pk": _number(world, path),
         "call": world.refused_call.pk,
@@ -91,6 +92,12 @@ def _page(world: World, path: str) -> Assignment:
     if path.endswith("/feedback/"):
         return world.training_page
     return world.own_page if path.endswith("/done/") else world.open_page
+
+
+def _name(world: World, path: str) -> str:
+    if "recipes/" in path:
+        return world.run.name
+    return "bonus" if "claims/" in path else "data.json"
 
 
 def _object_of(path: str) -> Any:

@@ -41,6 +41,7 @@ from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.load import LoadReport
 from hits.pipeline.open import create_study
+from hits.pipeline.recipe import Run, ask
 from hits.pipeline.release import path_of
 from hits.pipeline.submit import save_draft, submit
 from hits.pipeline.training import let_in
@@ -70,6 +71,7 @@ class World:
     training_page: Assignment
     release: Release
     job: Job
+    run: Run
     invitation: Invitation
     member: Membership
     proposals: list[int]
@@ -150,6 +152,7 @@ def make() -> World:
         training_page=training_page,
         release=release,
         job=_finished_import(corpus),
+        run=_started_recipe(corpus),
         invitation=Invitation.objects.create(study=study, created_by=corpus.owner, places=100),
         member=Membership.objects.get(study=study, user=people["reviewer"]),
         proposals=proposals,
@@ -258,6 +261,12 @@ def _release(study: Study, by: User) -> Release:
     path_of(file).parent.mkdir(parents=True, exist_ok=True)
     path_of(file).write_text("{}")
     return made
+
+
+def _started_recipe(corpus: Corpus) -> Run:
+    run = Run.of(recipe="eccv", corpus=corpus, by=corpus.owner)
+    ask(run)
+    return run
 
 
 def _finished_import(corpus: Corpus) -> Job:

@@ -18,6 +18,7 @@ from hits.models import (
 )
 from hits.pipeline.check import check_submitted
 from hits.pipeline.open import create_study
+from hits.pipeline.recipe import Run, ask
 from hits.pipeline.review import decide
 from tests import making
 from tests.browser.conftest import Visitor
@@ -80,6 +81,7 @@ def test_desks_fit(visitor: Visitor, study: Study, decided: list[Assignment]) ->
     page = visitor(researcher).new_page()
     tabs = ["", "results/", "report/", "people/", "settings/", "releases/", "imports/"]
     paths = [f"/research/studies/{study.slug}/{tab}" for tab in tabs]
+    paths += ["/research/recipes/", "/research/recipes/cxc/", _started_recipe(study.corpus)]
     assert_fit(page, [*paths, f"/review/{study.slug}/decided/", "/review/", "/research/"])
 
 
@@ -103,12 +105,18 @@ def test_desks_fit_names_without_a_space(
     paths = [f"/research/studies/{study.slug}/{tab}" for tab in tabs]
     paths += [f"/research/studies/{draft.slug}/", f"/research/corpora/{corpus.slug}/"]
     paths += ["/research/", "/research/studies/new/", "/review/", f"/review/{study.slug}/decided/"]
+    paths += ["/research/recipes/", "/research/recipes/cxc/", _started_recipe(corpus)]
     paths.append(f"/review/{study.slug}/{decided[0].key}/")
     found = {}
     for path in paths:
         page.goto(path)
         found[path] = sticking_out(page)
     assert found == {path: [] for path in paths}
+
+
+def _started_recipe(corpus: Corpus) -> str:
+    ask(run := Run.of(recipe="cxc", corpus=corpus, by=corpus.owner))
+    return f"/research/recipes/cxc/{corpus.slug}/{run.name}/"
 
 
 def test_the_admin_site_asks_for_nothing_that_is_not_there(visitor: Visitor) -> None:

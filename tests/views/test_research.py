@@ -605,7 +605,7 @@ def test_pages_cost_a_fixed_number_of_statements(
         draft(study, slug=f"draft-{number}")
     for path, most in [
         ("/research/", 8),
-        (address(study), 24),
+        (address(study), 25),
         (address(study, "results/"), 12),
         (address(study, "people/"), 8),
         (address(study, "settings/"), 7),

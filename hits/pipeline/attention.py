@@ -1,0 +1,55 @@
+"""Attention: what waits for a researcher in a study, the worst first. Reads only."""
+
+from datetime import timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+
+from hits.models import Hit, Job, Publication, Study
+from hits.pipeline import follow
+from hits.pipeline.overview import Attention, Overview
+from hits.pipeline.publish import pages_short
+
+STALLED_AFTER = timedelta(minutes=5)
+ENDING_WITHIN = timedelta(hours=24)
+_LEVELS = ("bad", "warn", "good")
+
+
+def attention_in(study: Study, overview: Overview, *, is_published: bool) -> list[Attention]:
+    """Of a study on every channel: its work, its HITs and its jobs."""
+    found = list(overview.attention)
+    if is_published:
+        found += [*follow.attention_in(study), *_hits(study)]
+    found += _stalled(study)
+    return sorted(found, key=lambda each: _LEVELS.index(each.level))
+
+
+def _hits(study: Study) -> list[Attention]:
+    """Pages that nobody can buy, and HITs that are taken off the market soon."""
+    open_now = study.publications.filter(state=Publication.State.OPEN, compensates__isnull=True)
+    if study.state != Study.State.OPEN or not open_now.exists():
+        return []
+    if short := pages_short(study):
+        what = "1 page is missing" if short == 1 else f"{short:,} pages are missing"
+        text = f"HITs run out: {what} for which none is on sale."
+        return [Attention(text, "warn", "channels", "Sell more")]
+    until = timezone.now() + ENDING_WITHIN
+    ending = Hit.objects.filter(publication__in=open_now, state="live", expires_at__lt=until)
+    if number := ending.count():
+        text = f"{number:,} HIT{'' if number == 1 else 's'} on sale will end within a day."
+        return [Attention(text, "warn", "channels", "See them")]
+    return []
+
+
+def _stalled(study: Study) -> list[Attention]:
+    """A job that no worker takes, or that its worker has left: the sweep rings for it again, but
+    somebody has to see why nobody comes."""
+    since = timezone.now() - STALLED_AFTER
+    waits = Q(state=Job.State.QUEUED, asked_at__lt=since)
+    left = Q(state=Job.State.RUNNING, lease_until__lt=since)
+    stalled = study.jobs.filter(waits | left).defer("log").order_by("pk").first()
+    if stalled is None:
+        return []
+    minutes = int((timezone.now() - stalled.asked_at).total_seconds() // 60)
+    text = f"{stalled.title} was asked for {minutes:,} minutes ago, and no worker does it."
+    return [Attention(text, "bad", "jobs", "See the job")]

@@ -1,0 +1,423 @@
+"""Recipe: a paper's whole procedure on a corpus, step by step. What each step left in the database
+says where it stands, so that going on does only what is missing."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Self
+
+from django.db import transaction
+from django.db.models import Count, Min, Q, QuerySet
+from django.utils.text import slugify
+
+from hits.models import Assignment, Corpus, Job, Proposal, Release, Role, Study, Unit, User
+from hits.pipeline import arrange, jobs, propose
+from hits.pipeline.chain import choose_feeders
+from hits.pipeline.check import check_submitted
+from hits.pipeline.errors import PipelineError, Refused
+from hits.pipeline.open import create_study
+from hits.pipeline.overview import Progress, progress_by_study, waiting_by_study
+from hits.recipes import Open, Propose, Recipe, Review, Step, Work, recipes
+from hits.recipes import Release as ToRelease
+
+KIND = "recipe"
+DEPTH = 25
+LONGEST_NAME = 30
+USUAL_SPLITS = ("test", "val", "")
+TRAINING = "train"
+RUNS_SHOWN = 20
+PAGES_AT_ONCE = 1_000_000
+Tell = Callable[..., None]
+
+
+class State(StrEnum):
+    DONE = "done"
+    NOW = "now"
+    PEOPLE = "people"
+    LATER = "later"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a step stands, and what somebody who has to do something for it goes to."""
+
+    step: Step
+    state: State
+    text: str = ""
+    study: Study | None = None
+    release: Release | None = None
+    title: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{type(self.step).__name__.lower()}-{self.step.key}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A recipe on a corpus, under a name that its studies and releases begin with."""
+
+    recipe: Recipe
+    corpus: Corpus
+    by: User
+    name: str
+    split: str
+    train_split: str
+    machines: tuple[str, ...] = ()
+    queries: int | None = None
+    seed: int = 0
+
+    @classmethod
+    def of(cls, *, recipe: str, corpus: Corpus, by: User, name: str = "", **chosen: Any) -> Self:
+        """With what was chosen when it was started; what is chosen now counts for a new one."""
+        if recipe not in recipes():
+            raise Refused(f"There is no recipe {recipe!r}. There are {', '.join(recipes())}.")
+        name = name or usual_name(recipe, corpus)
+        if name != slugify(name) or len(name) > LONGEST_NAME:
+            raise Refused(f"Name it in up to {LONGEST_NAME} small letters, digits and hyphens.")
+        started = _jobs_of(corpus, recipe, name)
+        if not by.is_staff:
+            started = started.filter(arguments__by=by.pk)
+        first = started.order_by("pk").first()
+        given = chosen if first is None else first.arguments
+        split = given.get("split")
+        split = usual_split(corpus) if split is None else split
+        run = cls(
+            recipe=recipes()[recipe],
+            corpus=corpus,
+            by=by if first is None else User.objects.get(pk=given["by"]),
+            name=name,
+            split=split,
+            train_split=given.get("train_split") or _usual_training(corpus, split),
+            machines=tuple(given.get("machines") or ()),
+            queries=given.get("queries"),
+            seed=given.get("seed") or 0,
+        )
+        run._refuse_machines()
+        return run
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "recipe": self.recipe.slug,
+            "corpus": self.corpus.pk,
+            "by": self.by.pk,
+            "name": self.name,
+            "split": self.split,
+            "train_split": self.train_split,
+            "machines": list(self.machines),
+            "queries": self.queries,
+            "seed": self.seed,
+        }
+
+    @property
+    def is_started(self) -> bool:
+        return self.jobs.exists()
+
+    @cached_property
+    def jobs(self) -> QuerySet[Job]:
+        return _jobs_of(self.corpus, self.recipe.slug, self.name).filter(arguments__by=self.by.pk)
+
+    def slug_of(self, key: str) -> str:
+        return f"{self.name}-{key}"[:50].rstrip("-")
+
+    def machines_of(self, step: Propose) -> tuple[str, ...]:
+        return self.machines or step.machines if step.may_choose else step.machines
+
+    def _refuse_machines(self) -> None:
+        """A machine that neither is here nor has proposed what a step needs."""
+        for step in self.recipe.steps:
+            if isinstance(step, Propose):
+                for machine in self.machines_of(step):
+                    if not _proposed(self, machine, step.directions):
+                        propose.check(machine=machine, directions=step.directions)
+
+
+def usual_name(recipe: str, corpus: Corpus) -> str:
+    return slugify(f"{corpus.slug}-{recipe}")[:LONGEST_NAME].rstrip("-")
+
+
+def usual_split(corpus: Corpus) -> str:
+    """The split to ask about: one for testing where there is one, else the largest."""
+    files = _files_by_split(corpus)
+    usual = (split for split in USUAL_SPLITS if files.get(split))
+    return next(usual, max(files, key=lambda split: files[split], default=""))
+
+
+def _usual_training(corpus: Corpus, split: str) -> str:
+    return TRAINING if _files_by_split(corpus).get(TRAINING) else split
+
+
+def _files_by_split(corpus: Corpus) -> dict[str, int]:
+    return dict(corpus.images.order_by("split").values_list("split").annotate(Count("blob")))
+
+
+def _jobs_of(corpus: Corpus, recipe: str, name: str) -> QuerySet[Job]:
+    return Job.objects.filter(
+        kind=KIND, corpus=corpus, arguments__recipe=recipe, arguments__name=name
+    )
+
+
+def ask(run: Run) -> Job:
+    """Let a worker go on with it; once, however often it is asked for."""
+    unfinished = run.jobs.filter(state__in=["queued", "running"]).first()
+    if unfinished is not None:
+        return unfinished
+    return jobs.ask(kind=KIND, arguments=run.arguments, by=run.by, corpus=run.corpus)
+
+
+def started_by(user: User) -> list[Job]:
+    """The first job of each run that this user started, the newest run first."""
+    asked = Job.objects.filter(kind=KIND, asked_by=user, corpus__isnull=False).order_by()
+    runs = asked.values("corpus", "arguments__recipe", "arguments__name").annotate(first=Min("pk"))
+    newest = Job.objects.filter(pk__in=runs.values("first")).order_by("-pk")[:RUNS_SHOWN]
+    return list(newest.select_related("corpus").defer("log"))
+
+
+def go_on(run: Run, tell: Tell = lambda *told, **more: None) -> Standing | None:
+    """Take the steps that need nobody, up to the one that waits for people; nothing is given back
+    where all is there."""
+    taken: list[tuple[Step, str]] = []
+    while True:
+        steps = standing(run)
+        now = next((each for each in steps if each.state != State.DONE), None)
+        if now is None or now.state == State.PEOPLE:
+            return now
+        if (now.step, now.text) in taken:
+            raise Refused(f"{now.title}: it was done and is not there.")
+        taken.append((now.step, now.text))
+        tell(steps.index(now), len(steps), now.title)
+        _TAKEN[type(now.step)](run, now)
+
+
+# Where it stands
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the steps of a run have left so far, read at once."""
+
+    studies: dict[str, Study]
+    progress: dict[int, Progress]
+    waiting: dict[int, int]
+    unconfirmed: dict[int, int]
+    unchecked: dict[int, int]
+    units: dict[int, int]
+    with_rows: set[int]
+    releases: dict[str, Release]
+
+
+def standing(run: Run) -> list[Standing]:
+    """Every step; the first that is not done waits for a machine or for people."""
+    found = _found(run)
+    steps, is_later = [], False
+    for step in run.recipe.steps:
+        each = _STANDING[type(step)](run, step, found)
+        if is_later:
+            each = Standing(step, State.LATER, study=each.study)
+        is_later = is_later or each.state != State.DONE
+        steps.append(replace(each, title=run.recipe.title_of(step)))
+    return steps
+
+
+def _found(run: Run) -> _Found:
+    slugs = {run.slug_of(step.key): step.key for step in run.recipe.studies}
+    theirs = Study.objects.of(run.by, Role.RESEARCHER).filter(corpus=run.corpus, slug__in=slugs)
+    studies = {slugs[study.slug]: study for study in theirs.select_related("version", "corpus")}
+    there = list(studies.values())
+    pages = Assignment.objects.filter(study__in=there, state="submitted", checked_at=None)
+    unconfirmed = pages.filter(claim__theirs="")
+    names = [run.slug_of(step.key) for step in run.recipe.steps if isinstance(step, ToRelease)]
+    releases = Release.objects.filter(name__in=names, studies__in=there).order_by("pk").distinct()
+    return _Found(
+        studies=studies,
+        progress=progress_by_study(there),
+        waiting=waiting_by_study(there),
+        unconfirmed=_counted(unconfirmed),
+        unchecked=_counted(pages.exclude(pk__in=unconfirmed)),
+        units=_counted(Unit.objects.filter(study__in=there)),
+        with_rows=set(
+            Study.objects.filter(pk__in=[each.pk for each in there], rows__isnull=False)
+            .distinct()
+            .values_list("pk", flat=True)
+        ),
+        releases={release.name: release for release in releases},
+    )
+
+
+def _counted(rows: Any) -> dict[int, int]:
+    return dict(rows.order_by("study").values_list("study").annotate(Count("pk")))
+
+
+def _of_propose(run: Run, step: Propose, found: _Found) -> Standing:
+    machines = run.machines_of(step)
+    missing = [each for each in machines if not _proposed(run, each, step.directions)]
+    if missing:
+        return Standing(step, State.NOW, f"To propose: {', '.join(missing)}")
+    return Standing(step, State.DONE, ", ".join(machines))
+
+
+def _of_open(run: Run, step: Open, found: _Found) -> Standing:
+    study = found.studies.get(step.key)
+    if study is None:
+        return Standing(step, State.NOW, "To be made")
+    if study.state != Study.State.DRAFT:
+        return Standing(step, State.DONE, f"{found.units.get(study.pk, 0):,} units", study)
+    if step.rows and study.pk not in found.with_rows:
+        return Standing(step, State.PEOPLE, f"Upload rows. {step.rows}", study)
+    return Standing(step, State.NOW, "To be opened", study)
+
+
+def _of_work(run: Run, step: Work, found: _Found) -> Standing:
+    study = found.studies.get(step.key)
+    if study is None:
+        return Standing(step, State.LATER)
+    progress = found.progress[study.pk]
+    is_done = progress.is_complete or study.state == Study.State.CLOSED
+    text = f"{progress.counted:,} of {progress.wanted:,} judgments"
+    return Standing(step, State.DONE if is_done else State.PEOPLE, text, study)
+
+
+def _of_review(run: Run, step: Review, found: _Found) -> Standing:
+    study = found.studies.get(step.key)
+    if study is None:
+        return Standing(step, State.LATER)
+    if waiting := found.waiting.get(study.pk):
+        pages = "1 page waits" if waiting == 1 else f"{waiting:,} pages wait"
+        return Standing(step, State.PEOPLE, f"{pages} for a decision", study)
+    if found.unchecked.get(study.pk):
+        return Standing(step, State.NOW, "Golds are being checked", study)
+    if unconfirmed := found.unconfirmed.get(study.pk):
+        text = f"Handed over and not yet confirmed by the marketplace: {unconfirmed:,}"
+        return Standing(step, State.PEOPLE, text, study)
+    return Standing(step, State.DONE, "Nothing waits for a decision", study)
+
+
+def _of_release(run: Run, step: ToRelease, found: _Found) -> Standing:
+    study = found.studies.get(step.studies[0])
+    release = found.releases.get(run.slug_of(step.key))
+    if release is None:
+        return Standing(step, State.NOW, "To be made", study)
+    return Standing(step, State.DONE, str(release), study, release)
+
+
+def _proposed(run: Run, machine: str, directions: Sequence[str]) -> list[Proposal]:
+    """What the machine has proposed in all these directions, or nothing. One that ran elsewhere
+    may have ranked as many queries as it liked."""
+    found = Proposal.objects.filter(
+        corpus=run.corpus,
+        machine__name=machine,
+        split=run.split,
+        direction__in=directions,
+        finished_at__isnull=False,
+    )
+    if machine in propose.MACHINES:
+        found = found.filter(Q(query_sample=run.queries, seed=run.seed, depth=DEPTH))
+    newest = {proposal.direction: proposal for proposal in found.order_by("pk")}
+    return list(newest.values()) if len(newest) == len(set(directions)) else []
+
+
+# Taking a step
+
+
+def _propose(run: Run, now: Standing) -> None:
+    step = now.step
+    assert isinstance(step, Propose)
+    for machine in run.machines_of(step):
+        if not _proposed(run, machine, step.directions):
+            arguments = {
+                "corpus": run.corpus.pk,
+                "machine": machine,
+                "directions": list(step.directions),
+                "split": run.split,
+                "train_split": run.train_split,
+                "depth": DEPTH,
+                "query_sample": run.queries,
+                "seed": run.seed,
+            }
+            _do(kind="propose", arguments=arguments, by=run.by, corpus=run.corpus)
+
+
+def _open(run: Run, now: Standing) -> None:
+    assert isinstance(now.step, Open)
+    if now.study is None:
+        _make(run, now.step)
+    else:
+        _do(kind="open", arguments={"study": now.study.pk}, by=run.by, study=now.study)
+
+
+@transaction.atomic
+def _make(run: Run, step: Open) -> None:
+    asked = step.asked
+    study = create_study(
+        slug=run.slug_of(step.key),
+        name=f"{step.title} ({run.name})",
+        corpus=run.corpus,
+        protocol_slug=asked.protocol,
+        by=run.by,
+        settings={**asked.settings, **step.settings},
+        pay=str(asked.pay),
+        expected_minutes=asked.expected_minutes,
+        seed=run.seed,
+        split=run.split,
+    )
+    studies = _found(run).studies
+    if step.proposed_by:
+        chosen = [each.pk for each in _proposals_for(run, step)]
+        continued = [studies[key] for key in step.continues]
+        arrange.choose_proposals(study=study, proposals=chosen, continues=continued)
+    if step.fed_by:
+        choose_feeders(study=study, feeders=[studies[key] for key in step.fed_by])
+
+
+def _proposals_for(run: Run, step: Open) -> list[Proposal]:
+    proposing = next(
+        each
+        for each in run.recipe.steps
+        if isinstance(each, Propose) and each.key == step.proposed_by
+    )
+    return [
+        proposal
+        for machine in run.machines_of(proposing)
+        for proposal in _proposed(run, machine, proposing.directions)
+        if proposal.direction == step.direction
+    ]
+
+
+def _review(run: Run, now: Standing) -> None:
+    check_submitted(limit=PAGES_AT_ONCE, study=now.study)
+
+
+def _release(run: Run, now: Standing) -> None:
+    assert isinstance(now.step, ToRelease)
+    studies = _found(run).studies
+    released = [studies[key] for key in now.step.studies]
+    arguments = {
+        "studies": [study.pk for study in released],
+        "name": run.slug_of(now.step.key),
+        "by": run.by.pk,
+    }
+    _do(kind="release", arguments=arguments, by=run.by, study=released[0])
+
+
+def _do(**asked: Any) -> None:
+    """A job of its own, so that it is seen where such jobs are, done in this process."""
+    job = jobs.run_here(jobs.ask(**asked))
+    if job.state != Job.State.DONE:
+        raise PipelineError(f"{job.title} {job.get_state_display()}. {job.message}".strip())
+
+
+_STANDING: dict[type, Callable[[Run, Any, _Found], Standing]] = {
+    Propose: _of_propose,
+    Open: _of_open,
+    Work: _of_work,
+    Review: _of_review,
+    ToRelease: _of_release,
+}
+_TAKEN: dict[type, Callable[[Run, Standing], None]] = {
+    Propose: _propose,
+    Open: _open,
+    Review: _review,
+    ToRelease: _release,
+}

@@ -1,0 +1,59 @@
+"""What waits for a researcher: HITs that run out and jobs that nobody does, beside the work."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from hits.models import Hit, Job, Study
+from hits.pipeline.attention import attention_in
+from hits.pipeline.overview import overview_of
+from hits.pipeline.publish import pages_short
+from tests import making
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    made = making.study()
+    making.rater(made)
+    return made
+
+
+def texts(study: Study) -> list[str]:
+    is_published = study.publications.exists()
+    found = attention_in(study, overview_of(study), is_published=is_published)
+    return [each.text for each in found]
+
+
+def test_hits_that_run_out_are_told_of_with_how_many_pages_are_missing(study: Study) -> None:
+    assert texts(study) == []
+    short = pages_short(study)
+    publication = making.publication(study, hits=1)
+    told = [f"HITs run out: {short - 1:,} pages are missing for which none is on sale."]
+    assert texts(study) == told
+    publication.state = "paused"
+    publication.save(update_fields=["state"])
+    assert texts(study) == []
+
+
+def test_hits_that_end_soon_are_told_of(study: Study) -> None:
+    publication = making.publication(study, hits=pages_short(study))
+    assert texts(study) == []
+    soon = timezone.now() + timedelta(hours=3)
+    first = publication.hits.order_by("pk")[0]
+    Hit.objects.filter(pk=first.pk).update(expires_at=soon)
+    assert texts(study) == ["1 HIT on sale will end within a day."]
+
+
+def test_a_job_that_no_worker_does_is_told_of_first(study: Study) -> None:
+    Job.objects.create(kind="release", arguments={"name": "one"}, study=study)
+    assert texts(study) == []
+    Job.objects.update(asked_at=timezone.now() - timedelta(minutes=12))
+    making.publication(study, hits=1)
+    stalled, *others = texts(study)
+    assert stalled == "Release one was asked for 12 minutes ago, and no worker does it."
+    assert len(others) == 1
+    Job.objects.update(state="running", lease_until=timezone.now() + timedelta(minutes=1))
+    assert texts(study) == others
