@@ -27,6 +27,7 @@ from playwright.sync_api import (
 )
 
 from annotation_app.demo_marketplace import marketplace_environment
+from tests.browser.newcomer import from_login_to_a_running_study
 from tests.browser.running_demo import Demo
 
 RATED = "photographs"
@@ -90,6 +91,18 @@ def test_from_a_rater_to_a_dataset(chromium: Browser, demo: Demo, tmp_path: Path
     rate_a_page(chromium, demo)
     review_it(chromium, demo)
     release_it(chromium, demo, tmp_path)
+
+
+def test_a_newcomer_gets_from_logging_in_to_a_running_study(chromium: Browser, demo: Demo) -> None:
+    contexts = []
+
+    def logged_in(role: str) -> Page:
+        contexts.append(context_of(chromium, demo))
+        return log_in(contexts[-1], demo, role)
+
+    from_login_to_a_running_study(logged_in, keep)
+    for context in contexts:
+        context.close()
 
 
 def rate_a_page(chromium: Browser, demo: Demo) -> None:
