@@ -225,6 +225,21 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Chart:
+    """How a table is drawn, by the places of its columns: those that name what stands along an
+    axis, and those whose values are drawn, with the ends of their interval where there is one.
+    `of` says what is counted and how many of it there are."""
+
+    kind: Literal["bars", "stacked", "points", "lines"]
+    names: Sequence[int]
+    values: Sequence[int]
+    along: str
+    up: str
+    of: str
+    ends: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table of a report, or why there is none."""
 
@@ -234,6 +249,7 @@ class Table:
     columns: Sequence[Column] = ()
     rows: Sequence[Sequence[Cell]] = ()
     why: str = ""
+    chart: Chart | None = None
 
 
 class UnitSource(Protocol):

@@ -283,6 +283,18 @@ def _leave_one_out(paired: Judgments, weights: Floats) -> Floats:
     return found
 
 
+def alike_with_others(paired: Judgments) -> Floats:
+    """Of each worker, the share of the others' judgments of their units that are alike to theirs:
+    Σ_u (n_uc - 1) / Σ_u (n_u - 1), with c the worker's value and n_u the judgments of unit u."""
+    codes = np.unique(paired.values, return_inverse=True)[1].astype(np.int64)
+    cells = paired.units * (int(codes.max()) + 1) + codes
+    cell = np.unique(cells, return_inverse=True)[1]
+    alike = np.bincount(paired.workers, weights=np.bincount(cell)[cell] - 1)
+    others = np.bincount(paired.workers, weights=np.bincount(paired.units)[paired.units] - 1)
+    shares: Floats = alike / others
+    return shares
+
+
 @dataclass(frozen=True)
 class Retest:
     """Pairs that were rated both ways."""

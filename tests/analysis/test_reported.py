@@ -10,6 +10,10 @@ import pytest
 
 from hits.analysis import reported
 from hits.analysis.agreement import Level
+from hits.analysis.tables.agreed import agreement_table
+from hits.analysis.tables.compared import comparison_tables
+from hits.analysis.tables.intervals import MOST_REPLICATES, replicates_for
+from hits.analysis.tables.scored import score_tables
 from hits.protocol import Report
 from hits.records import Cell, Option, Said, Table, Tallied
 
@@ -55,14 +59,14 @@ def test_alpha_of_choices_is_that_of_the_krippendorff_package(
     codes: list[list[float]] = [[0, 1, 2, 2, 0, 1], [0, 1, 1, 2, 0, 2], [0, 2, 2, np.nan, 0, 1]]
     names = [option.value for option in CHOICES]
     values = [[None if np.isnan(each) else names[int(each)] for each in line] for line in codes]
-    table = reported.agreement_table(rated("choice", values), [asked], compares=False)
+    table = agreement_table(rated("choice", values), [asked], compares=False)
     expected = krippendorff.alpha(np.array(codes), level_of_measurement=level)
     assert figures(table)[name] == pytest.approx(expected)
 
 
 def test_numbers_are_compared_as_numbers() -> None:
     values = [[0.5, 2.0, 4.5, 3.0], [1.0, 2.5, 4.0, 3.5], [0.0, 1.5, 5.0, 3.0]]
-    table = reported.agreement_table(rated("score", values), [NUMBER], compares=False)
+    table = agreement_table(rated("score", values), [NUMBER], compares=False)
     expected = krippendorff.alpha(np.array(values), level_of_measurement="interval")
     found = figures(table)
     assert found["Krippendorff’s alpha, interval"] == pytest.approx(expected)
@@ -73,14 +77,14 @@ def test_numbers_are_compared_as_numbers() -> None:
 
 
 def test_units_with_one_judgment_have_no_agreement_and_the_table_says_so() -> None:
-    table = reported.agreement_table(rated("choice", [["yes", "no"]]), [ORDERED], compares=False)
+    table = agreement_table(rated("choice", [["yes", "no"]]), [ORDERED], compares=False)
     assert column(table, "Value") == [None]
     assert "Every unit has one judgment" in str(column(table, "Remark")[0])
 
 
 def test_kappa_says_why_it_is_missing_where_alpha_is_not() -> None:
     values: list[list[Any]] = [["yes", "no", "no"], ["yes", "no", "yes"], ["yes", None, "no"]]
-    table = reported.agreement_table(rated("choice", values), [NOMINAL], compares=False)
+    table = agreement_table(rated("choice", values), [NOMINAL], compares=False)
     assert figures(table)["Krippendorff’s alpha, nominal"] is not None
     assert figures(table)["Fleiss’ kappa"] is None
     assert any("same number of judgments" in str(remark) for remark in column(table, "Remark"))
@@ -89,7 +93,7 @@ def test_kappa_says_why_it_is_missing_where_alpha_is_not() -> None:
 def test_several_answers_to_one_question_are_not_compared() -> None:
     asked = Tallied("reasons", "Why?", CHOICES)
     answers = [said("u", person, {"reasons": ["yes", "no"]}) for person in (1, 2)]
-    table = reported.agreement_table(answers, [asked], compares=False)
+    table = agreement_table(answers, [asked], compares=False)
     assert "Several answers" in str(column(table, "Remark")[0])
 
 
@@ -99,12 +103,12 @@ def test_each_thing_that_is_rated_is_a_unit_of_its_own() -> None:
         said("u", 1, {"ratings": {"a": "yes", "b": "no"}}),
         said("u", 2, {"ratings": {"a": "yes", "b": "partly"}}),
     ]
-    table = reported.agreement_table(answers, [asked], compares=False)
+    table = agreement_table(answers, [asked], compares=False)
     assert column(table, "Units") == [2, 2, 2]
 
 
 def test_nothing_said_is_a_remark_and_no_failure() -> None:
-    table = reported.agreement_table([], [ORDERED, NUMBER], compares=False)
+    table = agreement_table([], [ORDERED, NUMBER], compares=False)
     assert column(table, "Value") == [None, None]
 
 
@@ -129,7 +133,7 @@ def compared(random: Random, strengths: dict[str, float], times: int) -> list[Sa
 
 def test_scores_of_systems_are_choix_s_and_sum_to_100() -> None:
     answers = compared(Random(1), {"A": 5, "B": 2, "C": 1}, 400)
-    strengths, wins, sides = reported.comparison_tables(answers)
+    strengths, wins, sides = comparison_tables(answers)
     lost = {"A": 0, "B": 1, "C": 2}
     pairs = []
     for each in answers:
@@ -155,13 +159,13 @@ def test_systems_that_never_met_have_no_scores_and_it_says_why() -> None:
         said("u", 1, {"chosen": "A"}, shown={"left": "A", "right": "B"}),
         said("v", 1, {"chosen": "C"}, shown={"left": "C", "right": "D"}),
     ]
-    strengths, *_ = reported.comparison_tables(answers)
+    strengths, *_ = comparison_tables(answers)
     assert strengths.why
     assert not strengths.rows
 
 
 def test_no_comparison_at_all_is_said() -> None:
-    (table,) = reported.comparison_tables([])
+    (table,) = comparison_tables([])
     assert "no comparisons" in table.why
 
 
@@ -176,7 +180,7 @@ def test_people_who_choose_by_chance_do_not_agree_on_systems() -> None:
         for person in range(4)
     ]  # fmt: skip
     asked = Tallied("chosen", "Which is better?")
-    table = reported.agreement_table(answers, [asked], compares=True)
+    table = agreement_table(answers, [asked], compares=True)
     alpha = figures(table)["Krippendorff’s alpha, nominal"]
     assert isinstance(alpha, float)
     assert abs(alpha) < 0.1
@@ -188,7 +192,7 @@ def test_people_who_always_agree_on_systems_have_an_alpha_of_one() -> None:
         for unit in range(30)
         for person in range(3)
     ]
-    table = reported.agreement_table(answers, [Tallied("chosen", "Which?")], compares=True)
+    table = agreement_table(answers, [Tallied("chosen", "Which?")], compares=True)
     assert figures(table)["Krippendorff’s alpha, nominal"] == pytest.approx(1)
 
 
@@ -216,7 +220,7 @@ def test_scores_are_spread_by_method_and_units_by_how_far_their_people_are_apart
         said("u", 2, {"score": 2.0}, about={"method": "near"}),
         said("v", 1, {"score": 5.0}, about={"method": "own"}),
     ]
-    scores, spread, deviations = reported.score_tables(answers, NUMBER, "method")
+    scores, spread, deviations = score_tables(answers, NUMBER, "method")
     assert column(scores, "Method") == ["near", "own", "all"]
     assert column(scores, "Mean") == [1.5, 5.0, 3.25]
     assert column(scores, "Mean SD in a unit") == [
@@ -230,6 +234,6 @@ def test_scores_are_spread_by_method_and_units_by_how_far_their_people_are_apart
 
 
 def test_an_interval_is_left_out_where_it_would_take_too_long() -> None:
-    assert reported.replicates_for(100) == reported.MOST_REPLICATES
-    assert reported.replicates_for(50_000) == 80
-    assert reported.replicates_for(1_000_000) == 0
+    assert replicates_for(100) == MOST_REPLICATES
+    assert replicates_for(50_000) == 80
+    assert replicates_for(1_000_000) == 0

@@ -23,6 +23,12 @@ pytestmark = pytest.mark.django_db
 Choose = Callable[[Unit, dict[str, Any]], dict[str, list[str]]]
 
 
+@pytest.fixture(autouse=True)
+def _every_report_is_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a crowded machine, too: what is dear is kept for a while after something changed."""
+    monkeypatch.setattr("hits.pipeline.tally.CHEAP_SECONDS", 600)
+
+
 @pytest.fixture
 def study() -> Study:
     return making.study(

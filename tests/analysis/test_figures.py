@@ -1,0 +1,47 @@
+"""Charts of tables, drawn without pyplot, the same bytes each time."""
+
+import sys
+from typing import get_args
+
+import pytest
+
+from hits.exporters.figures import MOST_ROWS, Form, draw
+from hits.exporters.files import FORMS, TYPES, as_file
+from hits.records import Cell, Chart, Column, Table
+
+COLUMNS = [Column("Name"), Column("One", "share"), Column("Two", "share")]
+ROWS: list[list[Cell]] = [["a $x_1$ & <b>", 0.2, 0.8], ["b", None, 0.4], ["c" * 80, 1.0, 0.0]]
+BEGIN = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}
+KINDS = get_args(Chart.__annotations__["kind"])
+
+
+def charted(kind: str, rows: list[list[Cell]] = ROWS) -> Table:
+    values, ends = ((1,), (1, 2)) if kind == "points" else ((1, 2), None)
+    chart = Chart(kind, (0,), values, "Along", "Up", "3 of them", ends)  # type: ignore[arg-type]
+    return Table("t", "T", "", COLUMNS, rows, chart=chart)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_chart_is_drawn_alike_each_time(kind: str) -> None:
+    for form in get_args(Form):
+        drawn = draw(charted(kind), form)
+        assert drawn.startswith(BEGIN[form])
+        assert draw(charted(kind), form) == drawn
+    assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_a_dark_figure_has_another_ground() -> None:
+    assert b"#ffffff" in draw(charted("bars"), "svg")
+    assert b"#16181c" in draw(charted("bars"), "svg", dark=True)
+
+
+def test_a_long_table_is_drawn_in_part() -> None:
+    rows: list[list[Cell]] = [[f"r{n}", 0.1, 0.2] for n in range(MOST_ROWS + 7)]
+    assert draw(charted("bars", rows), "svg") != draw(charted("bars", rows[:MOST_ROWS]), "svg")
+
+
+def test_a_table_without_a_chart_has_no_figure() -> None:
+    plain = Table("t", "T", "", COLUMNS, ROWS)
+    assert FORMS.keys() == TYPES.keys()
+    assert [form for form in FORMS if as_file(plain, form)] == ["csv", "tex"]
+    assert as_file(charted("bars"), "exe") is None
