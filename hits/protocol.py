@@ -56,7 +56,7 @@ class Report(StrEnum):
 
 
 class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Row(Frozen):
@@ -134,12 +134,12 @@ class Protocol(ABC, Generic[Settings, Wording]):
     judgments_wanted: ClassVar[int] = 1
 
     # What units are made of: of which sources, of proposals in which directions, of studies of
-    # which protocols, and of uploaded rows of which form. People of the studies that feed a
-    # study may be kept out of it.
+    # which protocols, and of uploaded rows of which form. Whoever worked in a study of one of
+    # the protocols it is apart from, on the same corpus, never works in this one.
     sources: ClassVar[frozenset[Source]]
     directions: ClassVar[Sequence[str]] = ()
     feeders: ClassVar[frozenset[str]] = frozenset()
-    keeps_feeders_apart: ClassVar[bool] = False
+    apart_from: ClassVar[frozenset[str]] = frozenset()
     row_model: type[Frozen] | None = None
 
     # Payloads that show the form to people who have no study yet: image 1 to 6 and caption 1 to 6,

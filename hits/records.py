@@ -281,6 +281,10 @@ class UnitSource(Protocol):
         the place of outside ones."""
         ...
 
+    def leave_out(self, why: str) -> None:
+        """Tell whoever opens the study that something was given and makes no unit."""
+        ...
+
 
 class ReleaseSource(Protocol):
     """What an export reads: streams, as often as it likes."""

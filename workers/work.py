@@ -1,5 +1,6 @@
 """What each kind of job does: fetch what it names, and call the pipeline."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from hits.pipeline.judgments import import_judgments
 from hits.pipeline.launch import launch
 from hits.pipeline.ledger import settle_due
 from hits.pipeline.load import load
-from hits.pipeline.open import add_units, open_study, units_by_pool
+from hits.pipeline.open import add_units, in_words, open_study, units_by_pool
 from hits.pipeline.recipe import Run, go_on
 from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.release import release
@@ -56,20 +57,24 @@ def _kept(proposal: Proposal) -> str:
 
 def _open(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     study = Study.objects.get(pk=arguments["study"])
+    left_out: Counter[str] = Counter()
     if progress.job.attempts > 1 and study.state != Study.State.DRAFT:
         # An earlier attempt opened it, and was gone before it could say so.
         units = units_by_pool(study)
     else:
-        units = open_study(study=study, tell=progress)
-    progress.say(f"{sum(units.values()):,} units made.")
-    return {"units": units}
+        units = open_study(study=study, tell=progress, left_out=left_out)
+    progress.say(f"{sum(units.values()):,} units made{in_words(left_out)}.")
+    return {"units": units, "left_out": dict(left_out)}
 
 
 def _feed(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    units = add_units(study=Study.objects.get(pk=arguments["study"]), tell=progress)
+    left_out: Counter[str] = Counter()
+    study = Study.objects.get(pk=arguments["study"])
+    units = add_units(study=study, tell=progress, left_out=left_out)
     made = sum(units.values())
-    progress.say(f"{made:,} more unit{'' if made == 1 else 's'}." if made else "Nothing new.")
-    return {"units": units}
+    news = f"{made:,} more unit{'' if made == 1 else 's'}" if made else "Nothing new"
+    progress.say(f"{news}{in_words(left_out)}.")
+    return {"units": units, "left_out": dict(left_out)}
 
 
 def _rows(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from hits.importers.lines import KINDS
 from hits.models import JudgmentImport, Role, Study
 from hits.pipeline import jobs
 from hits.pipeline.judgments import may_take
-from hits.pipeline.rows import row_model_of
+from hits.pipeline.rows import remove_rows, row_model_of
 
 
 class JudgmentsSerializer(SourceSerializer):
@@ -51,6 +51,12 @@ class StudyRows(generics.GenericAPIView[Study]):
         sent = SourceSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         return _asked(request, study, "rows", source_of(sent.validated_data, KINDS))
+
+    @extend_schema(operation_id="studies_rows_remove", responses={204: None})
+    def delete(self, request: Request, slug: str) -> Response:
+        """Remove all rows of a draft."""
+        remove_rows(study=study_of(request, slug, Role.RESEARCHER))
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ImportList(mixins.ListModelMixin, Listing):

@@ -11,7 +11,9 @@ from hits.demo.trials import TRIALS, Picture, Pictures, Row, Trial
 from hits.models import Corpus, Membership, Role, Study, User
 from hits.pipeline.open import create_study, open_study
 from hits.pipeline.rows import import_rows
+from hits.protocol import protocol
 
+SECOND_RATER = "rater2"
 PICTURES = 30
 MINUTES = 2
 
@@ -40,8 +42,10 @@ def _open(trial: Trial, corpus: Corpus, users: dict[str, User], scratch: Path) -
         study.proposals.set(corpus.proposals.filter(direction=trial.direction))
     if trial.rows is not None:
         bring_rows(study, trial.rows, scratch)
-    for role in (Role.RATER, Role.REVIEWER):
-        Membership.objects.create(study=study, user=users[role], role=role)
+    # Nobody may try both of two questions that are kept apart.
+    rater = users[SECOND_RATER if protocol(trial.protocol).apart_from else Role.RATER]
+    Membership.objects.create(study=study, user=rater, role=Role.RATER)
+    Membership.objects.create(study=study, user=users[Role.REVIEWER], role=Role.REVIEWER)
     open_study(study=study)
 
 

@@ -1,5 +1,6 @@
 """Drafts: the units that opening a study makes, one after the other, before they are stored."""
 
+from collections import Counter
 from collections.abc import Iterator
 from heapq import heappush, heappushpop
 from itertools import islice
@@ -19,6 +20,7 @@ from hits.records import UnitDraft
 
 T = TypeVar("T")
 BATCH = 2500
+NO_FILE = "an image has no file"
 
 
 def chosen_proposals(study: Study) -> list[Proposal]:
@@ -33,7 +35,7 @@ def drafts_of(study: Study, source: GivenSource, copies: CopyBehind) -> Iterator
     kind, settings = rules_of(study)
     drafts = kind.units(source, settings, Random(study.seed))
     if _some_images_have_no_file(study.corpus_id):
-        drafts = _showable(kind, drafts, copies)
+        drafts = _showable(kind, drafts, copies, source)
     if earlier := list(study.continues.values_list("pk", flat=True)):
         drafts = _not_asked_before(earlier, drafts, copies)
     return drafts
@@ -43,8 +45,12 @@ def drafts_of(study: Study, source: GivenSource, copies: CopyBehind) -> Iterator
 def drafts_to_come(study: Study, most: int) -> list[UnitDraft]:
     """What opening would make of what the study was given, up to so many; nothing is stored."""
     copies = CopyBehind()
-    with GivenSource(study, chosen_proposals(study), copies, lambda done: None) as source, copies:
+    with GivenSource(study, chosen_proposals(study), copies, _unheard, Counter()) as source, copies:
         return list(islice(drafts_of(study, source, copies), most))
+
+
+def _unheard(done: int) -> None:
+    pass
 
 
 def of_first_pages(study: Study, drafts: Iterator[UnitDraft], pages: int) -> Iterator[UnitDraft]:
@@ -70,7 +76,7 @@ def _some_images_have_no_file(corpus_id: int) -> bool:
 
 
 def _showable(
-    kind: Protocol[Any, Any], drafts: Iterator[UnitDraft], copies: CopyBehind
+    kind: Protocol[Any, Any], drafts: Iterator[UnitDraft], copies: CopyBehind, source: GivenSource
 ) -> Iterator[UnitDraft]:
     """Units whose images have files: nobody can judge the others."""
     for batch in _batches(drafts):
@@ -79,7 +85,11 @@ def _showable(
         there = set(
             Image.objects.filter(pk__in=wanted, blob__isnull=False).values_list("pk", flat=True)
         )
-        yield from (draft for draft in batch if there.issuperset(kind.items(draft.payload)[0]))
+        for draft in batch:
+            if there.issuperset(kind.items(draft.payload)[0]):
+                yield draft
+            else:
+                source.leave_out(NO_FILE)
 
 
 def _not_asked_before(

@@ -295,3 +295,6 @@ class _Given:
 
     def judged(self) -> Iterator[JudgedUnit]:
         return iter(())
+
+    def leave_out(self, why: str) -> None:
+        """Lines that are about no unit are refused one by one."""

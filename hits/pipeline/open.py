@@ -1,5 +1,6 @@
 """Open: a draft study with its proposals becomes units, golds and a first version."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -23,10 +24,11 @@ from hits.models import (
     User,
 )
 from hits.pipeline.arrange import refuse_reserved
+from hits.pipeline.chain import keep_apart
 from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
 from hits.pipeline.drafts import chosen_proposals, drafts_of, of_first_pages
 from hits.pipeline.draw import ring_position
-from hits.pipeline.errors import Closed, Refused, Taken
+from hits.pipeline.errors import Closed, Refused, Stale, Taken
 from hits.pipeline.plainly import plainly
 from hits.pipeline.publish import follow_study
 from hits.pipeline.rules import judged_pool, rules_of
@@ -46,11 +48,15 @@ VERSIONED = (
     "expected_minutes", "most_units_a_person", "most_units_a_day", "training_units",
     "training_accuracy", "training_attempts",
 )  # fmt: skip
+PARTS = ("settings", "wording")
+MOST_WORDS = 10_000
+_IMAGE = re.compile(r"https://[^\s/]+/\S+|[\w-]+(/[\w.-]+)*/?[\w-]+\.(?:jpe?g|png|webp|gif)")
 MOST_PAY = 100
 TOO_MUCH_PAY = f"A page pays at most ${MOST_PAY}. Was it meant in cents?"
 Tell = Callable[[int], None]
 T = TypeVar("T")
 BATCH = 2500
+REPEATED = "the same was given before, as a unit or as a gold"
 
 
 @transaction.atomic
@@ -98,8 +104,13 @@ def create_study(
 
 
 @transaction.atomic
-def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
-    """A new version with these changes; pages drawn before keep the one they were done under."""
+def change_version(
+    *, study: Study, by: User, seen: int | None = None, **changes: Any
+) -> StudyVersion:
+    """A new version with these changes; pages drawn before keep the one they were done under.
+    Settings and wording that are not named stay as they are.
+
+    With `seen`, the version that somebody had before their eyes, a newer one stops them."""
     locked = (
         Study.objects.select_for_update(of=("self",)).select_related("version").get(pk=study.pk)
     )
@@ -109,7 +120,9 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
     kind = protocol(locked.protocol)
     values = {name: value for name, value in changes.items() if value is not None}
     if before is not None:
-        values = {name: getattr(before, name) for name in VERSIONED} | values
+        if seen is not None and seen != before.number:
+            raise Stale(f"Version {before.number} was made meanwhile. Nothing is changed yet.")
+        values = _changed(locked, before, values)
     try:
         values["settings"] = kind.settings_model.model_validate(
             values.get("settings", {})
@@ -119,7 +132,9 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
         ).model_dump()
     except ValidationError as wrong:
         raise Refused(f"These settings cannot be used: {plainly(wrong)}") from None
+    _refuse_unstorable(values)
     _refuse_other_options(kind, values["wording"])
+    _refuse_bad_words(kind, values["wording"])
     number = 1 if before is None else before.number + 1
     same = before is not None and before.information == values["information"]
     version = StudyVersion.objects.create(
@@ -132,12 +147,58 @@ def change_version(*, study: Study, by: User, **changes: Any) -> StudyVersion:
     if locked.state != Study.State.DRAFT:
         refuse_too_few_golds(version)
     asks_the_same = before is not None and all(
-        getattr(before, part) == values[part] for part in ("settings", "wording")
+        getattr(before, part) == values[part] for part in PARTS
     )
     page_seconds = locked.page_seconds if asks_the_same else None
     Study.objects.filter(pk=locked.pk).update(version=version, page_seconds=page_seconds)
     study.version, study.page_seconds = version, page_seconds
     return version
+
+
+def _changed(study: Study, before: StudyVersion, values: Json) -> Json:
+    kept = {name: getattr(before, name) for name in VERSIONED}
+    named = {part: {**kept[part], **values[part]} for part in PARTS if part in values}
+    changed = kept | values | named
+    is_made = study.state != Study.State.DRAFT
+    if is_made and changed["judgments_wanted"] != before.judgments_wanted:
+        raise Refused("How many judgments a unit gets was set when the units were made.")
+    return changed
+
+
+def _refuse_unstorable(values: Json) -> None:
+    try:
+        text = orjson.dumps([values[part] for part in PARTS])
+    except TypeError:
+        raise Refused("Settings and wording must be text that can be written down.") from None
+    if b"\\u0000" in text:
+        raise Refused("Settings and wording cannot hold a NUL.")
+
+
+def _refuse_bad_words(kind: Protocol[Any, Any], wording: Json) -> None:
+    """Nothing that people read is left blank or endless, and images come from where pages may
+    load them."""
+    for name, text in kind.wording_model().model_dump().items():
+        if isinstance(text, str) and text and not wording[name].strip():
+            raise Refused(f"The wording has no text for {name}.")
+    for name, text in _texts_in(wording):
+        if len(text) > MOST_WORDS:
+            raise Refused(f"The wording of {name} has more than {MOST_WORDS:,} characters.")
+        if name.endswith("image_url") and text and not _IMAGE.fullmatch(text):
+            raise Refused(
+                "The image of an example is an address that begins with https://, or a file of "
+                "this site."
+            )
+
+
+def _texts_in(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for own, each in value.items():
+            yield from _texts_in(each, str(own))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts_in(each, name)
 
 
 def _refuse_other_options(kind: Protocol[Any, Any], wording: Json) -> None:
@@ -156,8 +217,11 @@ def _refuse_other_options(kind: Protocol[Any, Any], wording: Json) -> None:
 
 
 @transaction.atomic
-def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int]:
-    """Make the units; everything or nothing. A study that is open already stays as it is."""
+def open_study(
+    *, study: Study, tell: Tell = lambda done: None, left_out: Counter[str] | None = None
+) -> dict[str, int]:
+    """Make the units; everything or nothing. A study that is open already stays as it is. What
+    was given and made no unit is counted in `left_out`, by why."""
     locked = (
         Study.objects.select_for_update(of=("self",)).select_related("version").get(pk=study.pk)
     )
@@ -165,11 +229,13 @@ def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int
         raise Closed("This study has been opened already.")
     assert locked.version is not None
     refuse_without_source(locked)
-    counts = _make_units(locked, tell)
+    keep_apart(locked)
+    left_out = Counter() if left_out is None else left_out
+    counts = _make_units(locked, tell, left_out)
     if not counts.get(judged_pool(locked)):
         raise Refused(
-            "What the study was given made no unit to judge. Do the images have files, and is "
-            "something finished in the studies that feed it?"
+            f"What the study was given made no unit to judge{in_words(left_out)}. Do the images "
+            "have files, and is something finished in the studies that feed it?"
         )
     refuse_too_few_golds(locked.version)
     Study.objects.filter(pk=locked.pk).update(state=Study.State.OPEN, opened_at=timezone.now())
@@ -179,7 +245,9 @@ def open_study(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int
 
 
 @transaction.atomic
-def add_units(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int]:
+def add_units(
+    *, study: Study, tell: Tell = lambda done: None, left_out: Counter[str] | None = None
+) -> dict[str, int]:
     """More units for an open study: of what its feeding studies have finished and of what was
     uploaded since. What it has already stays as it is."""
     locked = (
@@ -189,9 +257,16 @@ def add_units(*, study: Study, tell: Tell = lambda done: None) -> dict[str, int]
         raise Refused("Open the study first: that makes its first units.")
     if locked.state == Study.State.CLOSED:
         raise Closed("This study is closed.")
-    counts = _make_units(locked, tell)
+    counts = _make_units(locked, tell, Counter() if left_out is None else left_out)
     _analyze_units()
     return counts
+
+
+def in_words(left_out: Counter[str]) -> str:
+    """Behind what was made: how much was left out, and why."""
+    if not left_out:
+        return ""
+    return " (left out: " + "; ".join(f"{n:,}, {why}" for why, n in left_out.most_common()) + ")"
 
 
 def _analyze_units() -> None:
@@ -240,24 +315,27 @@ def set_state(*, study: Study, state: str, by: User | None = None) -> None:
         follow_study(locked, by)
 
 
-def _make_units(study: Study, tell: Tell) -> dict[str, int]:
+def _make_units(study: Study, tell: Tell, left_out: Counter[str]) -> dict[str, int]:
     """Stored as they come. Only where two have one key, which no machine's proposals do, all are
     compared with each other."""
     if study.state == Study.State.DRAFT:
         try:
             with transaction.atomic():
-                return _store_units(study, tell, compare=False)
+                return _store_units(study, tell, left_out, compare=False)
         except IntegrityError as refusal:
             if not isinstance(refusal.__cause__, UniqueViolation):
                 raise
         except UniqueViolation:
             pass
-    return _store_units(study, tell, compare=True)
+    left_out.clear()
+    return _store_units(study, tell, left_out, compare=True)
 
 
-def _store_units(study: Study, tell: Tell, *, compare: bool) -> dict[str, int]:
+def _store_units(
+    study: Study, tell: Tell, left_out: Counter[str], *, compare: bool
+) -> dict[str, int]:
     copies = CopyBehind()
-    with GivenSource(study, chosen_proposals(study), copies, tell) as source, copies:
+    with GivenSource(study, chosen_proposals(study), copies, tell, left_out) as source, copies:
         drafts = drafts_of(study, source, copies)
         if study.pilot_pages:
             drafts = of_first_pages(study, drafts, study.pilot_pages)
@@ -270,6 +348,8 @@ _NEW_UNIT = """
     CREATE TEMPORARY TABLE new_unit (LIKE hits_unit INCLUDING DEFAULTS) ON COMMIT DROP;
     CREATE TEMPORARY TABLE new_unitsource (LIKE hits_unitsource) ON COMMIT DROP
 """
+# What the study has already is no news; what came twice is.
+_REPEATED = "SELECT count(*) - count(DISTINCT key) FROM new_unit"
 _KEEP_NEW = f"""
     WITH kept AS (
         INSERT INTO hits_unit ({", ".join(_UNIT)})
@@ -304,6 +384,9 @@ class _Storing:
             cursor.execute(_NEW_UNIT)
             self._copy(drafts)
             self._copies.wait()
+            cursor.execute(_REPEATED)
+            if repeated := cursor.fetchone()[0]:
+                self._source.leave_out(REPEATED, repeated)
             cursor.execute(_KEEP_NEW)
             counts = dict(cursor.fetchall())
             cursor.execute("DROP TABLE new_unit, new_unitsource")

@@ -26,6 +26,7 @@ from hits.models import (
 from hits.pipeline import places
 from hits.pipeline.draw import JOINED
 from hits.pipeline.errors import Closed, NotAllowed, Refused, Taken
+from hits.pipeline.rules import to_be_left
 from hits.pipeline.submit import close
 
 IN_HOUSE = "in_house"
@@ -227,7 +228,8 @@ def _giving_way(first: int, second: int) -> list[Slot]:
 
 
 def _studies_not_to_be_in(first: int, second: int) -> set[int]:
-    """Of two studies that are kept apart, the one that the other feeds, or else the later one."""
+    """Of two studies that are kept apart, the one that comes after the other, or else the one that
+    they came to later."""
     started: dict[int, datetime] = {}
     for participation in Participation.objects.filter(
         person_id__in=[first, second], started_at__isnull=False
@@ -235,12 +237,10 @@ def _studies_not_to_be_in(first: int, second: int) -> set[int]:
         assert participation.started_at is not None
         started[participation.study_id] = participation.started_at
     pairs = Exclusion.objects.filter(study__in=started, other__in=started)
-    found = set()
-    for study, other in pairs.values_list("study_id", "other_id"):
-        ends = [study, other]
-        fed = Study.objects.filter(pk__in=ends, fed_by__in=ends).first()
-        found.add(fed.pk if fed else max(ends, key=lambda pk: started[pk]))
-    return found
+    return {
+        to_be_left(pair.study, pair.other, started).pk
+        for pair in pairs.select_related("study", "other")
+    }
 
 
 def _claim(slot: Slot) -> tuple[int, float, int]:

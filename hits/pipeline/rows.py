@@ -52,6 +52,18 @@ def import_rows(
     return {"added": added, "there": taken - added, **file.outcome()}
 
 
+@transaction.atomic
+def remove_rows(*, study: Study) -> int:
+    """All rows of a draft, whose units are not made yet, so that others can take their place."""
+    locked = Study.objects.select_for_update().get(pk=study.pk)
+    if locked.state != Study.State.DRAFT:
+        raise Closed("Units have been made of the rows already.")
+    with connection.cursor() as cursor:
+        cursor.execute(_ALONE, {"study": study.pk})
+    removed, _ = locked.rows.all().delete()
+    return removed
+
+
 def row_model_of(study: Study) -> type[Frozen]:
     kind = protocol(study.protocol)
     if Source.ROWS not in kind.sources or kind.row_model is None:

@@ -1,5 +1,7 @@
 """Rules: the protocol and the settings that a study's version has in force."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from hits.models import Study
@@ -16,3 +18,18 @@ def judged_pool(study: Study) -> str:
     """The pool of the units that the study is about."""
     kind, settings = rules_of(study)
     return next(iter(kind.composition(settings)))
+
+
+def comes_after(study: Study, other: Study) -> bool:
+    """Whether it asks about what people of the other made or know; then nobody works in both."""
+    return (
+        study.corpus_id == other.corpus_id and other.protocol in protocol(study.protocol).apart_from
+    )
+
+
+def to_be_left(one: Study, other: Study, started: Mapping[int, datetime]) -> Study:
+    """Of two studies that somebody may not have worked in both: the one that comes after the
+    other, or else the one in which they started later."""
+    if comes_after(one, other) != comes_after(other, one):
+        return one if comes_after(one, other) else other
+    return max(one, other, key=lambda study: started[study.pk])

@@ -1,5 +1,6 @@
 """Sources: what a study was given to make its units of, read while units are stored."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -58,9 +59,15 @@ class GivenSource:
     """
 
     def __init__(
-        self, study: Study, proposals: Sequence[Proposal], copies: CopyBehind, tell: Tell
+        self,
+        study: Study,
+        proposals: Sequence[Proposal],
+        copies: CopyBehind,
+        tell: Tell,
+        left_out: Counter[str],
     ) -> None:
         self._study = study
+        self._left_out = left_out
         self._proposals = proposals
         self._copies = copies
         self._tell = tell
@@ -116,6 +123,9 @@ class GivenSource:
             cursor.execute(_UPLOADED, {"study": self._study.pk})
             for (content,) in self._in_turn(cursor):
                 yield orjson.loads(content)
+
+    def leave_out(self, why: str, number: int = 1) -> None:
+        self._left_out[why] += number
 
     def _in_turn(self, items: Iterable[T]) -> Iterator[T]:
         waiting = iter(items)

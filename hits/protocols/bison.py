@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from random import Random
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from hits.exporters.streams import as_json_list
 from hits.protocol import (
@@ -86,12 +86,21 @@ class CaptionsSettings(PageSettings):
     )
 
 
-class CaptionsRow(Row):
+class PairRow(Row):
+    positive: ImageRef
+    negative: ImageRef
+
+    @model_validator(mode="after")
+    def _has_two_images(self) -> Self:
+        if self.positive == self.negative:
+            raise ValueError("Positive and negative are the same image.")
+        return self
+
+
+class CaptionsRow(PairRow):
     """Captions are the positive’s own unless named. A gold names those that are right; an empty
     list means that none is."""
 
-    positive: ImageRef
-    negative: ImageRef
     captions: list[CaptionRef] | None = Field(None, min_length=1, max_length=MOST_CAPTIONS)
     gold: list[CaptionRef] | None = None
 
@@ -199,7 +208,10 @@ class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
         for some in _some(pairs):
             captions_of = source.captions_of({pair.positive for pair in some})
             for pair in some:
-                yield from _captions_unit(pair, captions_of.get(pair.positive, {}), settings)
+                try:
+                    yield _captions_unit(pair, captions_of.get(pair.positive, {}), settings)
+                except NoUnit as reason:
+                    source.leave_out(str(reason))
 
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         return [payload["positive"], payload["negative"]], payload["captions"]
@@ -303,14 +315,16 @@ def _some(items: Iterable[T]) -> Iterator[list[T]]:
         yield batch
 
 
-def _captions_unit(
-    pair: Pair, own: Mapping[int, str], settings: CaptionsSettings
-) -> Iterator[UnitDraft]:
-    """Nothing where an image has no captions of its own to choose from."""
-    captions = [each for each in pair.captions or own if each in own]
-    captions = captions if pair.captions else captions[: settings.captions_shown]
+class NoUnit(Exception):
+    """Why a pair cannot be asked about."""
+
+
+def _captions_unit(pair: Pair, own: Mapping[int, str], settings: CaptionsSettings) -> UnitDraft:
+    captions = _choosable(pair, own, settings.captions_shown)
     if not captions:
-        return
+        raise NoUnit("the left image has no captions of its own to choose from")
+    if not set(captions).issuperset(pair.gold or ()):
+        raise NoUnit("the gold is none of the captions to choose from")
     payload = {
         "positive": pair.positive,
         "negative": pair.negative,
@@ -319,11 +333,19 @@ def _captions_unit(
     }
     key = f"{pair.positive}:{pair.negative}"
     if pair.gold is None:
-        yield UnitDraft(key, UNIT, payload, None, pair.sources)
-    else:
-        right = [caption for caption in pair.gold if caption in captions]
-        gold = {"captions": right, "texts": [own[caption] for caption in right]}
-        yield UnitDraft(key, GOLD, payload, explained(gold, {EXPLANATION: pair.explanation}))
+        return UnitDraft(key, UNIT, payload, None, pair.sources)
+    gold = {"captions": list(pair.gold), "texts": [own[caption] for caption in pair.gold]}
+    return UnitDraft(key, GOLD, payload, explained(gold, {EXPLANATION: pair.explanation}))
+
+
+def _choosable(pair: Pair, own: Mapping[int, str], most: int) -> list[int]:
+    """The captions that are named, or the image's first, with those of the gold among them."""
+    if pair.captions:
+        return [each for each in pair.captions if each in own]
+    known = [each for each in pair.gold or () if each in own]
+    others = [each for each in own if each not in known]
+    chosen = {*known, *others[: max(0, most - len(known))]}
+    return [each for each in own if each in chosen]
 
 
 def _lead(payload: Json, caption: int, fits: Fits) -> float | None:
@@ -351,10 +373,8 @@ class ImagesSettings(PageSettings):
     )
 
 
-class ImagesRow(Row):
+class ImagesRow(PairRow):
     caption: CaptionRef
-    positive: ImageRef
-    negative: ImageRef
     gold: str | None = Field(
         None, pattern=f"^({'|'.join(VERDICTS)})$", description="What should be answered."
     )
@@ -436,7 +456,7 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
     wording_model = ImagesWording
     sources = frozenset({Source.STUDIES, Source.ROWS})
     feeders = frozenset({BisonCaptions.slug})
-    keeps_feeders_apart = True
+    apart_from = feeders
     row_model = ImagesRow
     specimens = (
         {"caption": 1, "positive": 1, "negative": 2},

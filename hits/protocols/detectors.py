@@ -198,7 +198,10 @@ class Detectors(PagedProtocol[Settings, Wording]):
 
     def units(self, source: UnitSource, settings: Settings, random: Random) -> Iterator[UnitDraft]:
         for row in source.rows():
-            yield from _of_row(row, settings)
+            made = list(_of_row(row, settings))
+            if not made:
+                source.leave_out("the detectors found the same labels")
+            yield from made
 
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         return [payload["image"]], []

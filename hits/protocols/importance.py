@@ -275,7 +275,10 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
         is_told = False
         for row in source.rows():
             is_told |= row.get("gold") is None
-            yield from _showable(_of_row(row), settings)
+            made = list(_showable(_of_row(row), settings))
+            if not made:
+                source.leave_out("the boxes overlap too much")
+            yield from made
         for unit in source.judged():
             is_told = True
             yield from _showable(UnitDraft(unit.key, UNIT, unit.payload), settings)

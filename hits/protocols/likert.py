@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from random import Random
 from statistics import median_low
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from hits.exporters.streams import as_csv
 from hits.protocol import (
@@ -74,7 +74,9 @@ class ScaleRow(Row):
     """A caption of the corpus, or a text that is not in it, such as a system’s."""
 
     caption: CaptionRef | None = None
-    text: str | None = Field(None, min_length=1, max_length=LONGEST_TEXT)
+    text: Annotated[str, StringConstraints(strip_whitespace=True)] | None = Field(
+        None, min_length=1, max_length=LONGEST_TEXT
+    )
     gold: int | None = Field(None, ge=1, le=5)
 
     @model_validator(mode="after")
@@ -378,11 +380,12 @@ class Detailedness(Scale[DetailednessWording]):
     slug = "detailedness"
     name = "Caption detailedness"
     description = (
-        "How detailed a caption is, from 1 to 5, without its image; let people of a study of "
-        "correctness be kept out by an exclusion between the two."
+        "How detailed a caption is, from 1 to 5, without its image. Whoever judged the correctness "
+        "of captions of the corpus, and so saw images, is kept out."
     )
     template = "protocols/detailedness.html"
     wording_model = DetailednessWording
     row_model = ScaleRow
+    apart_from = frozenset({"correctness"})
     with_image = False
     specimens = ({"caption": 1}, {"caption": 3})

@@ -236,7 +236,10 @@ class Preference(PagedProtocol[Settings, Wording]):
 
     def units(self, source: UnitSource, settings: Settings, random: Random) -> Iterator[UnitDraft]:
         for row in source.rows():
-            yield from _of_row(row, settings)
+            made = list(_of_row(row, settings))
+            if not made:
+                source.leave_out("the systems gave the same")
+            yield from made
         yield from _of_positives(source, settings, random)
 
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:

@@ -220,9 +220,11 @@ class Renovation(PagedProtocol[PageSettings, RenovationWording]):
         rows = source.rows()
         while some := list(islice(rows, ROWS_AT_ONCE)):
             captions = source.captions_of({row["image"] for row in some})
-            yield from (
-                _unit(row) for row in some if row["caption"] in captions.get(row["image"], {})
-            )
+            for row in some:
+                if row["caption"] in captions.get(row["image"], {}):
+                    yield _unit(row)
+                else:
+                    source.leave_out("the caption is not one of the image’s")
 
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         return [payload["image"]], [payload["caption"]]
@@ -479,7 +481,7 @@ class RightText(PagedProtocol[PageSettings, RightTextWording]):
     wording_model = RightTextWording
     sources = frozenset({Source.STUDIES, Source.ROWS})
     feeders = frozenset({RENOVATION})
-    keeps_feeders_apart = True
+    apart_from = feeders
     row_model = RightTextRow
     specimens = (
         {

@@ -413,7 +413,10 @@ class Similarity(PagedProtocol[Own, Said]):
             first, second = (row[end] for end in self.ends)
             method = row.get("sampling_method", "uploaded")
             gold = explained(row["gold"], row) if row.get("gold") else None
-            yield from self._draft(first, second, method, gold=gold)
+            made = list(self._draft(first, second, method, gold=gold))
+            if not made:
+                source.leave_out("an item is paired with itself")
+            yield from made
         yield from self.sampled(source, settings, random)
 
     @abstractmethod

@@ -145,6 +145,16 @@ def _possible_feeders(request: HttpRequest, found: Study) -> QuerySet[Study]:
     return theirs.filter(chain.possible_feeders(found)).order_by("name")
 
 
+def warn_of_people_in_both(request: HttpRequest, both: int) -> None:
+    if both:
+        messages.warning(
+            request,
+            f"{both:,} {'person has' if both == 1 else 'people have'} worked in two studies that "
+            "are kept apart now. They get no further page in either, their open pages went back, "
+            "and what they judged in the later one is not used.",
+        )
+
+
 @login_required
 @require_POST
 def feeders(request: HttpRequest, slug: str) -> HttpResponse:
@@ -152,11 +162,12 @@ def feeders(request: HttpRequest, slug: str) -> HttpResponse:
     named = [name.replace("\0", "") for name in request.POST.getlist("feeder")]
     chosen = list(_possible_feeders(request, found).filter(slug__in=named))
     try:
-        chain.choose_feeders(study=found, feeders=chosen)
+        both = chain.choose_feeders(study=found, feeders=chosen)
     except PipelineError as refusal:
         messages.error(request, refusal.message)
     else:
         messages.success(request, f"Fed by {len(chosen)} stud{'y' if len(chosen) == 1 else 'ies'}.")
+        warn_of_people_in_both(request, both)
     return redirect("study", slug=slug)
 
 

@@ -13,7 +13,7 @@ from hits.pipeline import arrange, training
 from hits.pipeline.chain import exclude, stop_excluding
 from hits.pipeline.errors import Refused
 from hits.views.access import login_required, study_of_researcher, user_of
-from hits.views.research import study_context
+from hits.views.research import study_context, warn_of_people_in_both
 from hits.views.research_forms import InviteForm
 
 INVITATIONS_SHOWN = 50
@@ -67,12 +67,7 @@ def keep_apart(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             both = exclude(study=study, other=other)
             messages.success(request, f"Nobody works here and in {other.name} from now on.")
-            if both:
-                messages.warning(
-                    request,
-                    f"{both:,} {'person has' if both == 1 else 'people have'} worked in both "
-                    "already. They get no further page in either; their open pages went back.",
-                )
+            warn_of_people_in_both(request, both)
     except Refused as refusal:
         messages.error(request, refusal.message)
     return redirect("study_people", slug=slug)

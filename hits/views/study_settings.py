@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from hits.models import StudyVersion
-from hits.pipeline.errors import Refused
+from hits.pipeline.errors import Refused, Stale
 from hits.pipeline.open import change_version
 from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.research import study_context
@@ -28,8 +28,10 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
             messages.info(request, "Nothing was different, so there is no new version.")
             return redirect("study_settings", slug=slug)
         try:
-            version = change_version(study=study, by=user_of(request), **changes)
-        except Refused as refusal:
+            version = change_version(
+                study=study, by=user_of(request), seen=form.cleaned_data["seen"], **changes
+            )
+        except (Refused, Stale) as refusal:
             form.add_error(None, refusal.message)
         else:
             messages.success(request, f"Version {version.number} holds for pages from now on.")

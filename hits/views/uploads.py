@@ -11,9 +11,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from hits.importers.lines import KINDS
 from hits.models import Study
 from hits.pipeline import arrange, jobs
+from hits.pipeline import rows as rows_of
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.judgments import may_take
-from hits.pipeline.rows import row_model_of
 from hits.protocol import Source, protocol
 from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.research import recent_jobs, study_context
@@ -50,13 +50,26 @@ def rows(request: HttpRequest, slug: str) -> HttpResponse:
     form = RowsForm(request.POST, request.FILES)
     if form.is_valid():
         try:
-            row_model_of(study)
+            rows_of.row_model_of(study)
         except PipelineError as refusal:
             form.add_error(None, refusal.message)
         else:
             _ask(request, study, "rows", form.cleaned_data["file"])
             return redirect("study_imports", slug=slug)
     return _show(request, study, rows_form=form)
+
+
+@login_required
+@require_POST
+def remove_rows(request: HttpRequest, slug: str) -> HttpResponse:
+    study = study_of_researcher(request, slug)
+    try:
+        removed = rows_of.remove_rows(study=study)
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"{removed:,} row{'' if removed == 1 else 's'} removed.")
+    return redirect("study_imports", slug=slug)
 
 
 def _ask(request: HttpRequest, study: Study, kind: str, file: UploadedFile, **more: Any) -> None:

@@ -41,6 +41,7 @@ urlpatterns = [
     path(f"{STUDY}feeders/", research.feeders, name="study_feeders"),
     path(f"{STUDY}units/", research.units, name="study_units"),
     path(f"{STUDY}rows/", uploads.rows, name="study_rows"),
+    path(f"{STUDY}rows/remove/", uploads.remove_rows, name="study_remove_rows"),
     path(f"{STUDY}imports/", uploads.imports, name="study_imports"),
     path(f"{STUDY}results/", research.results, name="study_results"),
     path(f"{STUDY}results.csv", research.results_table, name="study_results_table"),

@@ -68,6 +68,7 @@ class VersionForm(forms.Form):
         max_value=365 * 24 * 60,
         help_text="A page that is not submitted by then goes to others. Such as 60.",
     )
+    seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
     judgments_wanted = forms.IntegerField(label="Judgments a unit", min_value=1, max_value=100)
     information = forms.CharField(
         label="Information for consent",
@@ -115,6 +116,7 @@ class VersionForm(forms.Form):
     def __init__(self, *args: Any, study: Study, version: StudyVersion, **values: Any) -> None:
         self.models = models_of(study)
         super().__init__(*args, **values)
+        self.fields["seen"].initial = version.number
         for name in PLAIN:
             self.fields[name].initial = getattr(version, name)
         for name in ZERO_IF_EMPTY:
@@ -150,7 +152,8 @@ class VersionForm(forms.Form):
         return changes | {name: changes[name] or 0 for name in ZERO_IF_EMPTY}
 
     def version_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.fields if "." not in name and name not in RULES]
+        hidden = {*RULES, "seen"}
+        return [self[name] for name in self.fields if "." not in name and name not in hidden]
 
     def rules_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in RULES]

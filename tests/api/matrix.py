@@ -61,6 +61,7 @@ api/studies/<slug:slug>/feeders/                       GET    401  404  404  404
 api/studies/<slug:slug>/feeders/                       PUT    401  404  404  404  404  200  200
 api/studies/<slug:slug>/units/                         POST   401  404  404  404  404  202  202
 api/studies/<slug:slug>/rows/                          POST   401  404  404  404  404  202  202
+api/studies/<slug:slug>/rows/                          DELETE 401  404  404  404  404  409  409
 api/studies/<slug:slug>/imports/                       GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/imports/                       POST   401  404  404  404  404  202  202
 api/studies/<slug:slug>/exclusions/                    GET    401  404  404  404  404  200  200
@@ -211,6 +212,7 @@ research/studies/<slug:slug>/feeders/                  POST   log  404  404  404
 research/studies/<slug:slug>/units/                    POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/people/apart/             POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/rows/                     POST   log  404  404  404  404  422  422
+research/studies/<slug:slug>/rows/remove/              POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/imports/                  GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/imports/                  POST   log  404  404  404  404  422  422
 research/studies/<slug:slug>/results/                  GET    log  404  404  404  404  200  200

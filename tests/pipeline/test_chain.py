@@ -60,6 +60,18 @@ def bring(study: Study, rows: list[dict[str, Any]]) -> None:
     )
 
 
+def captioned_pairs(captions: Study) -> list[dict[str, Any]]:
+    """Rows of the third stage about what the second asks."""
+    return [
+        {
+            "caption": unit.payload["captions"][0],
+            "positive": unit.payload["positive"],
+            "negative": unit.payload["negative"],
+        }
+        for unit in Unit.objects.filter(study=captions).order_by("pk")
+    ]
+
+
 def fed(captions: Study, slug: str = "images") -> Study:
     """The third stage, open, of what the second has finished."""
     study = a_study(captions.corpus, "bison_images", slug, judgments_wanted=2)
@@ -179,6 +191,42 @@ def test_nor_when_they_were_let_into_it_before_the_rule_existed(
     open_study(study=images)
     with pytest.raises(NotAllowed, match="rules this one out"):
         draw(study=images, account=worker)
+
+
+def test_what_they_judged_there_before_the_rule_existed_is_not_used(
+    captions: Study, corpus: Corpus
+) -> None:
+    worker, other = making.rater(captions), making.rater(captions)
+    choose(captions, worker, "1")
+    images = a_study(making.corpus(), "bison_images", "images")
+    bring(images, captioned_pairs(captions))
+    open_study(study=images)
+    for account in (worker, other):
+        agrees(images, account)
+    pages = [choose(images, account, "first") for account in (worker, other)]
+    Study.objects.filter(pk=images.pk).update(corpus=corpus)
+
+    assert choose_feeders(study=images, feeders=[captions]) == 1
+
+    uses = [Assignment.objects.get(pk=page.pk).use for page in pages]
+    assert uses == ["not_used", "used"]
+    reason = pages[0].decisions.get(kind="use", value="not_used").reason
+    assert "kept apart" in reason
+    assert set(pages[0].slots.values_list("state", flat=True)) == {"not_used"}
+
+
+def test_stages_on_one_corpus_are_apart_though_neither_feeds_the_other(captions: Study) -> None:
+    worker = making.rater(captions)
+    choose(captions, worker, "1")
+    images = a_study(captions.corpus, "bison_images", "images")
+    bring(images, captioned_pairs(captions))
+    open_study(study=images)
+    agrees(images, worker)
+
+    with pytest.raises(NotAllowed, match="rules this one out"):
+        draw(study=images, account=worker)
+    with pytest.raises(Refused, match="may never work here"):
+        stop_excluding(study=images, other=captions)
 
 
 def test_nor_under_another_login_of_theirs(captions: Study) -> None:

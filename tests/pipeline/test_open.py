@@ -4,7 +4,7 @@ import pytest
 
 from hits.models import Corpus, Image, Proposal, Study, StudyVersion, Unit, UnitSource
 from hits.pipeline import propose
-from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.errors import Closed, Refused, Stale
 from hits.pipeline.open import change_version, create_study, open_study, set_state
 from tests import making
 
@@ -140,6 +140,54 @@ def test_a_change_is_a_new_version_and_keeps_what_it_does_not_name(corpus: Corpu
     assert (version.number, version.consent_number) == (2, 1)
     assert version.settings["candidates_a_page"] == 3
     assert str(version.pay) == "1.40"
+
+
+def test_settings_and_wording_that_are_not_named_stay(corpus: Corpus) -> None:
+    study = making.study(corpus, settings={"candidates_a_page": 4})
+    change_version(study=study, by=corpus.owner, wording={"question": "Is it so?"})
+    version = change_version(study=study, by=corpus.owner, settings={"judged_depth": 3})
+    assert (version.settings["candidates_a_page"], version.settings["judged_depth"]) == (4, 3)
+    assert version.wording["question"] == "Is it so?"
+
+
+def test_a_version_made_meanwhile_stops_whoever_did_not_see_it(corpus: Corpus) -> None:
+    study = making.study(corpus)
+    assert study.version is not None
+    seen = study.version.number
+    change_version(study=study, by=corpus.owner, seen=seen, wording={"question": "Is it so?"})
+    with pytest.raises(Stale, match="made meanwhile"):
+        change_version(study=study, by=corpus.owner, seen=seen, settings={"judged_depth": 3})
+    assert study.versions.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"wording": {"question": " "}}, "no text for question"),
+        ({"wording": {"question": "x" * 10_001}}, "more than 10,000 characters"),
+        ({"wording": {"question": "\0"}}, "NUL"),
+        ({"wording": {"question": "\ud800"}}, "written down"),
+        ({"settings": {"candidates_a_page": 3, "judged_depth": "\0"}}, "whole number"),
+        ({"judgments_wanted": 7}, "when the units were made"),
+    ],
+)
+def test_what_nobody_could_read_or_do_is_refused(
+    corpus: Corpus, changes: dict[str, Any], why: str
+) -> None:
+    study = making.study(corpus)
+    with pytest.raises(Refused, match=why):
+        change_version(study=study, by=corpus.owner, **changes)
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "http://elsewhere.example/a.jpg", "../../etc/passwd"]
+)
+def test_an_example_shows_no_image_from_anywhere(corpus: Corpus, address: str) -> None:
+    study = making.study(corpus)
+    assert study.version is not None
+    examples = [each | {"image_url": address} for each in study.version.wording["examples"]]
+    with pytest.raises(Refused, match="begins with https"):
+        change_version(study=study, by=corpus.owner, wording={"examples": examples})
 
 
 def test_a_draft_can_be_neither_paused_nor_closed(corpus: Corpus) -> None:

@@ -1,6 +1,7 @@
 """Uploaded rows: what of a file is taken, what is refused and why."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hits.models import Caption, Image, Study, StudyRow, Unit
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.load import refusals
 from hits.pipeline.open import add_units, create_study, open_study
-from hits.pipeline.rows import import_rows
+from hits.pipeline.rows import import_rows, remove_rows
 from tests import making
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +53,48 @@ def test_rows_are_kept_in_order_with_ids_of_this_place(study: Study, file: Path)
         here(study, "2", "10") | {"gold": None, "explanation": ""},
         here(study, "1", "21") | {"gold": None, "explanation": ""},
     ]
+
+
+def test_rows_of_a_draft_are_taken_back_and_those_of_units_are_not(
+    study: Study, file: Path
+) -> None:
+    bring(study, file, "image,caption\n2,10\n1,21\n")
+    assert remove_rows(study=study) == 2
+    bring(study, file, "image,caption\n1,21\n")
+    open_study(study=study)
+    with pytest.raises(Closed, match="made of the rows"):
+        remove_rows(study=study)
+    assert study.rows.count() == 1
+
+
+def test_what_makes_no_unit_is_told(study: Study, file: Path) -> None:
+    bring(study, file, "image,caption,gold\n2,10,\n2,10,yes\n1,21,\n")
+    Image.objects.filter(external_id="1").update(blob=None)
+    left_out: Counter[str] = Counter()
+    assert open_study(study=study, left_out=left_out) == {"candidate": 1}
+    assert left_out == {
+        "an image has no file": 1, "the same was given before, as a unit or as a gold": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("protocol", "row"),
+    [
+        ("detectors", {"systems": {
+            "a": [{"label": "cup", "box": [0, 0, 5, 5], "score": float("nan")}],
+            "b": [{"label": "cup", "box": [0, 0, 5, 5], "score": 1}]}}),
+        ("prominence", {"objects": [
+            {"id": str(n), "label": "cup", "box": [float("inf"), 0, 5, 5]} for n in range(5)]}),
+    ],
+)  # fmt: skip
+def test_numbers_that_are_none_are_refused(
+    study: Study, tmp_path: Path, protocol: str, row: dict[str, Any]
+) -> None:
+    Study.objects.filter(pk=study.pk).update(protocol=protocol)
+    study.refresh_from_db()
+    came = bring(study, tmp_path / "rows.jsonl", json.dumps({"image": "1", **row}))
+    assert (came["added"], came["refused"]) == (0, 1)
+    assert "must be a number" in came["first_refusals"][0]["detail"]
 
 
 def test_json_lines_say_the_same_as_a_table(study: Study, file: Path, tmp_path: Path) -> None:

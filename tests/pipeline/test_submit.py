@@ -286,8 +286,12 @@ def test_a_draft_larger_than_a_page_is_refused(page: Assignment) -> None:
 def test_a_page_is_shown_and_answered_under_the_version_it_was_drawn_under(
     study: Study, page: Assignment
 ) -> None:
-    changes = {"settings": SMALL | {"justification": True}, "wording": {"question": "Is it so?"}}
-    change_version(study=study, by=study.corpus.owner, **changes)
+    change_version(
+        study=study,
+        by=study.corpus.owner,
+        settings=SMALL | {"justification": True},
+        wording={"question": "Is it so?"},
+    )
     old = Assignment.objects.select_related("study", "version").get(pk=page.pk)
     assert page_of(old).wording.question == "Is the image correctly described?"
     assert not page_of(old).settings.justification

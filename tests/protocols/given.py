@@ -1,7 +1,7 @@
 """What a study was given, and what a release is made of, without a database."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hits.records import CaptionedImage, CorpusImage, Json, JudgedUnit, Query, ReleasedQuery
 
@@ -13,6 +13,7 @@ class Given:
     corpus: Sequence[CorpusImage] = ()
     finished: Sequence[JudgedUnit] = ()
     uploaded: Sequence[Json] = ()
+    left_out: list[str] = field(default_factory=list)
 
     def queries(self) -> Iterator[Query]:
         return iter(self.proposed)
@@ -32,6 +33,9 @@ class Given:
 
     def rows(self) -> Iterator[Json]:
         return iter(self.uploaded)
+
+    def leave_out(self, why: str) -> None:
+        self.left_out.append(why)
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ def test_rows_bring_examples_and_golds_to_stage_three() -> None:
 
 def test_nobody_of_stage_two_is_let_into_stage_three() -> None:
     assert IMAGES.feeders == {"bison_captions"}
-    assert IMAGES.keeps_feeders_apart
+    assert IMAGES.apart_from == {"bison_captions"}
 
 
 def test_each_image_stands_first_for_every_other_person() -> None:

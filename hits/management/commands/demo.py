@@ -15,7 +15,7 @@ from django.utils.crypto import get_random_string
 
 from hits.demo import corpus as scenes
 from hits.management.crowd import CAREFUL, CARELESS, QUICK, Manner, fill_in
-from hits.management.trials import open_trials
+from hits.management.trials import SECOND_RATER, open_trials
 from hits.models import Account, Assignment, Corpus, Decision, Membership, Role, Study, User
 from hits.pipeline import jobs
 from hits.pipeline.check import check_submitted
@@ -37,6 +37,7 @@ CROWD: list[tuple[str, Manner, int]] = [
 ]
 LOGINS = [
     ("rater", "Robin Rater", {}),
+    (SECOND_RATER, "Romy Rater", {}),
     ("reviewer", "Rene Reviewer", {}),
     ("researcher", "Rosa Researcher", {"is_researcher": True}),
     ("admin", "Alex Admin", {"is_staff": True, "is_superuser": True}),

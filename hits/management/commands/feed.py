@@ -28,9 +28,11 @@ class Command(BaseCommand):
         if options["by"]:
             feeders = {*study.fed_by.all(), *map(_study, options["by"])}
             try:
-                choose_feeders(study=study, feeders=feeders)
+                both = choose_feeders(study=study, feeders=feeders)
             except PipelineError as refusal:
                 raise CommandError(refusal.message) from None
+            if both:
+                self.stdout.write(f"{both:,} people worked in both: their later work is not used.")
         if study.state == Study.State.DRAFT:
             self.stdout.write("The study is a draft: opening it makes its units.")
             return
