@@ -326,3 +326,12 @@ class AccessLogAdmin(LoginAttempts):
 @admin.register(AccessFailureLog)
 class AccessFailureLogAdmin(LoginAttempts):
     list_display = ("attempt_time", "username", "ip_address", "locked_out")
+
+
+@admin.register(models.Evaluation)
+class EvaluationAdmin(LookOnly):
+    list_display = ("name", "kind", "by", "at")
+    list_filter = ("kind",)
+    search_fields = ("name", "by__email")
+    list_select_related = ("by",)
+    exclude = ("tables",)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hits.models import Corpus, Proposal, Publication, Study, User
+from hits.pipeline.evaluate import evaluate
 from hits.pipeline.jobs import Progress, Work
 from hits.pipeline.judgments import import_judgments
 from hits.pipeline.launch import launch
@@ -116,6 +117,12 @@ def _release(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {"release": made.pk}
 
 
+def _evaluate(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    tables = evaluate(progress.job, tell=progress)
+    progress.say(f"{len(tables)} table{'' if len(tables) == 1 else 's'} made.")
+    return {"tables": len(tables)}
+
+
 def _publish(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return launch(_publication(arguments), progress)
 
@@ -157,6 +164,7 @@ WORK: dict[str, Work] = {
     "judgments": _judgments,
     "simulate": _simulate,
     "release": _release,
+    "evaluate": _evaluate,
     "publish": _publish,
     "reconcile": _reconcile,
     "settle": _settle,

@@ -8,15 +8,19 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hits.analysis.arrays import Bools, Floats, Ints
+from hits.analysis.arrays import Bools, Ints
 from hits.analysis.errors import DegenerateInput
 
 NOTHING = -1
 CELLS_AT_ONCE = 32_000_000
+MOST_CELLS = 250_000_000
+LARGEST_ID = 2**62
+NO_LAYOUT = 'is not in the layout {"query id": [item ids …]}'
 
 Layout = Mapping[int, Sequence[int]]
 
@@ -25,11 +29,25 @@ def read_layout(path: Path) -> dict[int, list[int]]:
     """A JSON file in the eccv_caption layout, with ids as numbers."""
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
-        return {int(query): [int(item) for item in items] for query, items in read.items()}
-    except (ValueError, TypeError, AttributeError) as error:
-        raise DegenerateInput(
-            f'{path.name} is not in the layout {{"query id": [item ids …]}}: {error}'
-        ) from error
+    except ValueError as error:
+        raise DegenerateInput(f"{path.name} {NO_LAYOUT}: {error}") from error
+    return layout_of(read, path.name)
+
+
+def layout_of(read: object, name: str) -> dict[int, list[int]]:
+    """What was read from JSON, in the layout, with ids as numbers."""
+    if not isinstance(read, dict):
+        raise DegenerateInput(f"{name} {NO_LAYOUT}.")
+    try:
+        found = {int(query): [int(item) for item in items] for query, items in read.items()}
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DegenerateInput(f"{name} {NO_LAYOUT}: {str(error)[:100]}") from error
+    if len(found) < len(read):
+        raise DegenerateInput(f"{name} names a query twice.")
+    largest = max((max(items, default=0) for items in found.values()), default=0)
+    if max(largest, *found, 0) > LARGEST_ID:
+        raise DegenerateInput(f"{name} has an id that is too large.")
+    return found
 
 
 @dataclass(frozen=True)
@@ -109,6 +127,8 @@ def rankings_from_layout(layout: Layout, *, complete: bool = False) -> Rankings:
     if not layout:
         raise DegenerateInput("The rankings are empty.")
     depth = max(map(len, layout.values()))
+    if len(layout) * depth > MOST_CELLS:
+        raise DegenerateInput(f"{len(layout):,} rankings of up to {depth:,} items are too many.")
     items = np.full((len(layout), depth), NOTHING, np.int64)
     for row, ranked in enumerate(layout.values()):
         items[row, : len(ranked)] = ranked
@@ -116,40 +136,42 @@ def rankings_from_layout(layout: Layout, *, complete: bool = False) -> Rankings:
 
 
 def rankings_from_scores(
-    scores: Floats, queries: Ints, gallery: Ints, *, depth: int | None = None
+    scores: NDArray[np.floating], queries: Ints, gallery: Ints, *, depth: int | None = None
 ) -> Rankings:
     """The items of highest score first; equal scores keep the gallery's order."""
     if scores.shape != (len(queries), len(gallery)):
         raise DegenerateInput("Scores have a row for each query and a column for each item.")
-    if np.isnan(scores).any():
-        raise DegenerateInput("Some scores are not numbers.")
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
-    whole = depth is None or depth >= len(gallery)
-    return Rankings(np.asarray(queries, np.int64), np.asarray(gallery)[order], whole)
+    kept = len(gallery) if depth is None else min(depth, len(gallery))
+    items = np.empty((len(queries), kept), np.int64)
+    at_once = max(1, CELLS_AT_ONCE // max(len(gallery), 1))
+    for start in range(0, len(queries), at_once):
+        part = np.asarray(scores[start : start + at_once])
+        if np.isnan(part).any():
+            raise DegenerateInput("Some scores are not numbers.")
+        items[start : start + at_once] = np.asarray(gallery)[
+            np.argsort(-part, axis=1, kind="stable")[:, :kept]
+        ]
+    return Rankings(np.asarray(queries, np.int64), items, kept == len(gallery))
 
 
-def read_rankings(
-    path: Path, *, queries: Ints | None = None, gallery: Ints | None = None
-) -> Rankings:
-    """JSON in the layout; or npy, of item ids, or with a gallery and floating numbers of scores.
-
-    An npy file needs the queries of its rows. It is never unpickled.
-    """
-    if path.suffix == ".json":
-        return rankings_from_layout(read_layout(path))
-    if path.suffix != ".npy":
-        raise DegenerateInput("Rankings come as .json or .npy files.")
-    if queries is None:
-        raise DegenerateInput("An npy file of rankings needs the ids of its queries.")
+def read_array(path: Path) -> NDArray[Any]:
+    """A plain array of numbers from an npy file, which is never unpickled and stays on disk."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
-        raise DegenerateInput(f"{path.name} holds no plain array: {error}") from error
-    if np.issubdtype(array.dtype, np.integer):
+    except (ValueError, OSError, EOFError) as error:
+        raise DegenerateInput(f"{path.name} holds no plain array: {str(error)[:200]}") from error
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf" or array.ndim != 2:
+        raise DegenerateInput(f"{path.name} is no array of numbers in rows and columns.")
+    return array
+
+
+def rankings_from_array(array: NDArray[Any], queries: Ints, gallery: Ints | None) -> Rankings:
+    """Whole numbers are ids of items, best first; with a gallery, others are scores."""
+    if array.dtype.kind in "iu":
         return Rankings(np.asarray(queries, np.int64), array)
     if gallery is None:
-        raise DegenerateInput("An npy file of scores needs the ids of the gallery.")
-    return rankings_from_scores(np.asarray(array, np.float64), queries, gallery)
+        raise DegenerateInput("An array of scores needs the ids of its columns.")
+    return rankings_from_scores(array, queries, gallery)
 
 
 class Lookup:

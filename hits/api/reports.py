@@ -1,7 +1,9 @@
-"""The report of a study: the tables that go into an appendix."""
+"""The report of a study: the tables and figures that go into an appendix."""
 
 from typing import Any
 
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -9,27 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from hits.api.access import study_of
+from hits.api.tables import TableSerializer, file_of
 from hits.models import Role
 from hits.pipeline.report import report_of
-
-
-class ColumnSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    kind = serializers.ChoiceField(
-        ["text", "count", "share", "number"], help_text="Shares lie between 0 and 1."
-    )
-
-
-class TableSerializer(serializers.Serializer[Any]):
-    slug = serializers.CharField()
-    title = serializers.CharField()
-    note = serializers.CharField(help_text="What is counted, and what was left out.")
-    why = serializers.CharField(help_text="Why there are no rows; else empty.")
-    columns = ColumnSerializer(many=True)
-    rows = serializers.ListField(
-        child=serializers.ListField(child=serializers.JSONField(allow_null=True)),
-        help_text="A cell for each column: a text, a number, or nothing.",
-    )
 
 
 class ReportSerializer(serializers.Serializer[Any]):
@@ -47,3 +31,14 @@ class ReportView(APIView):
         anew when there is something new to read."""
         study = study_of(request, slug, Role.RESEARCHER)
         return Response(ReportSerializer(report_of(study)).data)
+
+
+class ReportFile(APIView):
+    @extend_schema(
+        operation_id="studies_report_file",
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, slug: str, table: str, form: str) -> HttpResponse:
+        """A table as csv or tex, its figure as svg, pdf or png."""
+        study = study_of(request, slug, Role.RESEARCHER)
+        return file_of(report_of(study).tables, table, form)

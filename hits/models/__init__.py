@@ -1,6 +1,7 @@
 from hits.models.corpus import Blob, Caption, Corpus, Image, Region
 from hits.models.curation import Curation
 from hits.models.decisions import Decision
+from hits.models.evaluation import Evaluation
 from hits.models.imported import JudgmentImport
 from hits.models.job import Job
 from hits.models.ledger import Intent
@@ -32,6 +33,7 @@ __all__ = [
     "Corpus",
     "Curation",
     "Decision",
+    "Evaluation",
     "Exclusion",
     "Hit",
     "Image",

@@ -75,7 +75,7 @@ class Job(models.Model):
                     given.get("split") or "no split",
                 ]
             )
-        if self.kind == "release":
+        if self.kind in {"release", "evaluate"}:
             return str(given.get("name", ""))
         if self.kind == "recipe":
             return f"{given.get('recipe', '')}, {given.get('name', '')}"

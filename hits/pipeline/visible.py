@@ -2,7 +2,7 @@
 
 from django.db.models import Q, QuerySet
 
-from hits.models import Corpus, Job, Release, Role, Study, User
+from hits.models import Corpus, Evaluation, Job, Release, ReleaseFile, Role, Study, User
 
 
 def corpora(user: User) -> QuerySet[Corpus]:
@@ -20,6 +20,16 @@ def releases(user: User) -> QuerySet[Release]:
     theirs = Study.objects.of(user, Role.RESEARCHER)
     of_others = Release.studies.through.objects.exclude(study__in=theirs)
     return Release.objects.exclude(pk__in=of_others.values("release"))
+
+
+def release_files(user: User) -> QuerySet[ReleaseFile]:
+    theirs = ReleaseFile.objects.filter(release__in=releases(user))
+    return theirs.select_related("release").order_by("-release__made_at", "-release", "name")
+
+
+def evaluations(user: User) -> QuerySet[Evaluation]:
+    """One's own."""
+    return Evaluation.objects.all() if user.is_staff else Evaluation.objects.filter(by=user)
 
 
 def jobs(user: User) -> QuerySet[Job]:

@@ -315,6 +315,8 @@ def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("study", slug=Study.objects.get(pk=found.study_id).slug)
     if found.corpus is not None:
         return redirect("corpus", slug=found.corpus.slug)
+    if found.kind == "evaluate":
+        return redirect("evaluation", pk=found.evaluation.pk)
     return redirect("research")
 
 

@@ -222,8 +222,10 @@ def test_scores_become_rankings_with_the_highest_first_and_ties_in_gallery_order
 def test_rankings_come_from_json_and_from_npy(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps({"3": ["30", "20"], "4": [10, 40]}))
     np.save(tmp_path / "r.npy", np.array([[30, 20], [10, 40]]))
-    one = rankings.read_rankings(tmp_path / "r.json")
-    two = rankings.read_rankings(tmp_path / "r.npy", queries=np.array([3, 4]))
+    one = rankings.rankings_from_layout(rankings.read_layout(tmp_path / "r.json"))
+    two = rankings.rankings_from_array(
+        rankings.read_array(tmp_path / "r.npy"), np.array([3, 4]), None
+    )
     assert one.items.tolist() == two.items.tolist()
     assert one.queries.tolist() == two.queries.tolist()
 
@@ -231,7 +233,7 @@ def test_rankings_come_from_json_and_from_npy(tmp_path: Path) -> None:
 def test_a_pickled_array_is_never_opened(tmp_path: Path) -> None:
     np.save(tmp_path / "r.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(DegenerateInput, match="no plain array"):
-        rankings.read_rankings(tmp_path / "r.npy", queries=np.array([3]))
+        rankings.read_array(tmp_path / "r.npy")
 
 
 @pytest.mark.parametrize("text", ["[1, 2]", '{"a": [1]}', '{"1": 5}', "{"])

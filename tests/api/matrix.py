@@ -38,6 +38,12 @@ api/corpora/<slug:slug>/propose/                       POST   401  404  404  404
 api/corpora/<slug:slug>/propose-file/                  POST   401  404  404  404  404  202  202
 api/machines/                                          GET    401  403  403  403  200  200  200
 
+api/evaluation-kinds/                                  GET    401  403  403  403  200  200  200
+api/evaluations/                                       GET    401  403  403  403  200  200  200
+api/evaluations/                                       POST   401  403  403  403  202  202  202
+api/evaluations/<int:pk>/                              GET    401  403  403  403  404  200  200
+api/evaluations/<int:pk>/tables/<slug:table>/<slug:form>/ GET    401  403  403  403  404  200  200
+
 api/studies/                                           GET    401  200  200  200  200  200  200
 api/studies/                                           POST   401  403  403  403  400  201  201
 api/studies/<slug:slug>/                               GET    401  404  404  200  404  200  200
@@ -130,6 +136,7 @@ api/studies/<slug:slug>/golds/retire/                  POST   401  404  404  404
 
 api/studies/<slug:slug>/results/                       GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/report/                        GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/report/<slug:table>/<slug:form>/ GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/judgments/                     GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/releases/                      GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/releases/                      POST   401  404  404  404  404  202  202
@@ -190,6 +197,11 @@ research/                                              GET    log  404  404  404
 research/forms/                                        GET    log  404  404  404  200  200  200
 research/forms/<slug:protocol>/                        GET    log  404  404  404  200  200  200
 research/forms/<slug:protocol>/                        POST   log  404  404  404  422  422  422
+research/evaluations/                                  GET    log  404  404  404  200  200  200
+research/evaluations/new/<slug:kind>/                  GET    log  404  404  404  200  200  200
+research/evaluations/new/<slug:kind>/                  POST   log  404  404  404  422  422  422
+research/evaluations/<int:pk>/                         GET    log  404  404  404  404  200  200
+research/evaluations/<int:pk>/<slug:table>.<slug:form> GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/preview/                  GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/preview/                  POST   log  404  404  404  404  422  422
 research/recipes/                                      GET    log  404  404  404  200  200  200
@@ -218,11 +230,10 @@ research/studies/<slug:slug>/imports/                  POST   log  404  404  404
 research/studies/<slug:slug>/results/                  GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/results.csv               GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/report/                   GET    log  404  404  404  404  200  200
-research/studies/<slug:slug>/report/<slug:table>.csv   GET    log  404  404  404  404  200  200
-research/studies/<slug:slug>/report/<slug:table>.tex   GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/curation/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/curation/rated-low/       POST   log  404  404  404  404  422  422
 research/studies/<slug:slug>/curation/<slug:act>/      POST   log  404  404  404  404  422  422
+research/studies/<slug:slug>/report/<slug:table>.<slug:form> GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/problems/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/settings/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/settings/                 POST   log  404  404  404  404  200  200

@@ -13,7 +13,14 @@ from tests import framed
 from tests.api.routes import PARAMETER, Route
 from tests.api.world import World, answers_as_json
 
-FILES = ("/import/", "/rows/", "/imports/", "/propose-file/", "/doubtful/")
+FILES = (
+    "/import/",
+    "/rows/",
+    "/imports/",
+    "/propose-file/",
+    "/doubtful/",
+    "api/evaluations/",
+)
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,8 @@ def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
         "channel": world.hit.publication.channel,
         "protocol": "matching",
         "table": "people",
+        "form": "csv",
+        "kind": "correlation",
         "pilot": "none",
         "act": "remove",
     }
@@ -119,6 +128,7 @@ def _number(world: World, path: str) -> int:
         ("/compensate/", world.stranded_here),
         ("claims/", world.claim),
         ("releases/", world.release),
+        ("evaluations/", world.evaluation),
         ("jobs/", world.job),
     ]:
         if part in path:
@@ -165,6 +175,10 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
             "file": SimpleUploadedFile("../../lists.jsonl", b"{}"),
             "name": "elsewhere",
             "directions": ["i2t"],
+        },
+        ("api/evaluations/", "POST"): {
+            "kind": "correlation",
+            "metrics": SimpleUploadedFile("../../metrics.csv", b"model,a,b\nx,1,2\ny,2,1\n"),
         },
         ("api/studies/", "POST"): {
             "slug": "new-study",

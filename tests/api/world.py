@@ -1,7 +1,7 @@
 """Two studies with people in every role, and secrets planted that no rater may ever see."""
 
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from hits.models import (
     Claim,
     ClaimState,
     Corpus,
+    Evaluation,
     Exclusion,
     Hit,
     Image,
@@ -45,6 +46,7 @@ from hits.pipeline.recipe import Run, ask
 from hits.pipeline.release import path_of
 from hits.pipeline.submit import save_draft, submit
 from hits.pipeline.training import let_in
+from hits.records import Column, Table
 from tests import framed, making
 
 PEOPLE = ["anonymous", "stranger", "rater", "reviewer", "other", "researcher", "admin"]
@@ -72,6 +74,7 @@ class World:
     release: Release
     job: Job
     run: Run
+    evaluation: Evaluation
     invitation: Invitation
     member: Membership
     proposals: list[int]
@@ -153,6 +156,7 @@ def make() -> World:
         release=release,
         job=_finished_import(corpus),
         run=_started_recipe(corpus),
+        evaluation=_evaluation(corpus.owner),
         invitation=Invitation.objects.create(study=study, created_by=corpus.owner, places=100),
         member=Membership.objects.get(study=study, user=people["reviewer"]),
         proposals=proposals,
@@ -278,6 +282,18 @@ def _finished_import(corpus: Corpus) -> Job:
     job.state = Job.State.DONE
     job.save(update_fields=["result", "state"])
     return job
+
+
+def _evaluation(by: User) -> Evaluation:
+    columns = [Column("Worker"), Column("n", "count")]
+    table = Table("people", "People", "", columns, [["w", 1]])
+    return Evaluation.objects.create(
+        kind="agreement",
+        name="Theirs",
+        by=by,
+        job=jobs.ask(kind="evaluate", arguments={"name": "Theirs"}, by=by),
+        tables=[asdict(table)],
+    )
 
 
 def _one_of_everything(corpus: Corpus) -> None:

@@ -1,0 +1,1 @@
+"""Evaluations: analyses of files that researchers bring."""

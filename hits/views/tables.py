@@ -1,0 +1,40 @@
+"""Tables on a page, and each as a file."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from hits.exporters.files import FORMS, TYPES, as_file
+from hits.exporters.tables import as_read
+from hits.records import Cell, Column, Table
+
+Lines = list[list[tuple[Column, Cell, str]]]
+
+
+def table_context(tables: list[Table]) -> dict[str, Any]:
+    return {"tables": [(table, _lines(table)) for table in tables], "forms": FORMS.items()}
+
+
+def _lines(table: Table) -> Lines:
+    """Each cell with its column and as people read it."""
+    return [
+        [
+            (column, "" if cell is None else cell, as_read(column, cell))
+            for column, cell in zip(table.columns, row, strict=True)
+        ]
+        for row in table.rows
+    ]
+
+
+def file_of(
+    request: HttpRequest, tables: list[Table], slug: str, form: str, stem: str
+) -> HttpResponse:
+    """A table of these as a file. On a page a figure is shown, in the page's own light."""
+    found = next((table for table in tables if table.slug == slug and table.rows), None)
+    made = as_file(found, form, dark="dark" in request.GET) if found and form in TYPES else None
+    if made is None:
+        raise Http404("There is no such table or figure.")
+    response = HttpResponse(made, content_type=TYPES[form])
+    shown = "inline" if "shown" in request.GET else "attachment"
+    response.headers["Content-Disposition"] = f'{shown}; filename="{stem}-{slug}.{form}"'
+    return response
