@@ -1,13 +1,16 @@
 """Attention: what waits for a researcher in a study, the worst first. Reads only."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
-from hits.models import Hit, Job, Publication, Study
+from hits.models import Hit, Intent, Job, Publication, Study
 from hits.pipeline import follow
-from hits.pipeline.overview import Attention, Overview
+from hits.pipeline.overview import Attention, Overview, waiting_by_study
 from hits.pipeline.publish import pages_short
 
 STALLED_AFTER = timedelta(minutes=5)
@@ -44,12 +47,42 @@ def _hits(study: Study) -> list[Attention]:
 def _stalled(study: Study) -> list[Attention]:
     """A job that no worker takes, or that its worker has left: the sweep rings for it again, but
     somebody has to see why nobody comes."""
-    since = timezone.now() - STALLED_AFTER
-    waits = Q(state=Job.State.QUEUED, asked_at__lt=since)
-    left = Q(state=Job.State.RUNNING, lease_until__lt=since)
-    stalled = study.jobs.filter(waits | left).defer("log").order_by("pk").first()
+    stalled = study.jobs.filter(_is_stalled()).defer("log").order_by("pk").first()
     if stalled is None:
         return []
     minutes = int((timezone.now() - stalled.asked_at).total_seconds() // 60)
     text = f"{stalled.title} was asked for {minutes:,} minutes ago, and no worker does it."
     return [Attention(text, "bad", "jobs", "See the job")]
+
+
+def _is_stalled() -> Q:
+    since = timezone.now() - STALLED_AFTER
+    waits = Q(state=Job.State.QUEUED, asked_at__lt=since)
+    return waits | Q(state=Job.State.RUNNING, lease_until__lt=since)
+
+
+def needs_by_study(studies: Sequence[Study]) -> dict[int, list[tuple[str, str]]]:
+    """What each of these studies needs, in a few words and with its level, for a list of them; as
+    many statements for all as for one."""
+    jobs = Job.objects.filter(study__in=studies)
+    later = Job.objects.filter(
+        study=OuterRef("study"), kind=OuterRef("kind"), pk__gt=OuterRef("pk")
+    )
+    failed = jobs.filter(~Exists(later), state=Job.State.FAILED)
+    calls = follow.troubled(Intent.objects.filter(publication__study__in=studies))
+    near = follow.deadlines_in(studies)
+    found: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for level, words, counted in [
+        ("bad", "job failed", _by("study", failed)),
+        ("bad", "job stalled", _by("study", jobs.filter(_is_stalled()))),
+        ("bad", "call refused", _by("publication__study", calls)),
+        ("warn", "due soon", _by("hit__publication__study", near)),
+        ("warn", "to review", waiting_by_study(studies)),
+    ]:
+        for study, number in counted.items():
+            found[study].append((f"{number:,} {words}", level))
+    return found
+
+
+def _by(study: str, rows: Any) -> dict[int, int]:
+    return dict(rows.order_by().values_list(study).annotate(Count("pk")))

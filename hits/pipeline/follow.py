@@ -1,5 +1,6 @@
 """Follow: how a study does at a marketplace, for its researchers. Reads only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -139,8 +140,12 @@ def workers_of(publication: Publication, state: str = "") -> QuerySet[Account]:
 
 
 def deadlines(study: Study) -> QuerySet[Claim]:
+    return deadlines_in([study])
+
+
+def deadlines_in(studies: Sequence[Study]) -> QuerySet[Claim]:
     """Work that the marketplace approves by itself soon, and nobody has decided on."""
-    return pay.due_within(study, SOON).filter(assignment__payment=Assignment.Payment.PENDING)
+    return pay.due_within(studies, SOON).filter(assignment__payment=Assignment.Payment.PENDING)
 
 
 def to_pay(claims: ClaimQuerySet) -> ClaimQuerySet:

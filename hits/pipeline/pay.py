@@ -1,5 +1,6 @@
 """Pay: what was decided on confirmed work becomes calls to the marketplace, each once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -210,10 +211,10 @@ def payment_there(claim: Claim) -> str:
     return Assignment.Payment.REFUSED
 
 
-def due_within(study: Study, time: timedelta = timedelta(hours=48)) -> QuerySet[Claim]:
+def due_within(studies: Sequence[Study], time: timedelta = timedelta(hours=48)) -> QuerySet[Claim]:
     """Confirmed work that the marketplace will approve by itself within this time."""
     return Claim.objects.filter(
-        hit__publication__study=study,
+        hit__publication__study__in=studies,
         theirs=Theirs.SUBMITTED,
         auto_approval_at__lte=timezone.now() + time,
     ).order_by("auto_approval_at")

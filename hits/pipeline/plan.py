@@ -53,8 +53,10 @@ def plan_of(study: Study) -> Plan:
     assert study.version is not None
     kind, settings = rules_of(study)
     drafts = drafts_to_come(study, MOST_COUNTED + 1)
-    is_more = len(drafts) > MOST_COUNTED
+    is_more = len(drafts) > MOST_COUNTED and not study.pilot_pages
     drafts = drafts[:MOST_COUNTED]
+    if study.pilot_pages:
+        drafts = list(of_first_pages(study, iter(drafts), study.pilot_pages))
     units = Counter(draft.pool for draft in drafts)
     return Plan(
         units=dict(sorted(units.items())),

@@ -120,7 +120,7 @@ class Run:
         return _jobs_of(self.corpus, self.recipe.slug, self.name).filter(arguments__by=self.by.pk)
 
     def slug_of(self, key: str) -> str:
-        return f"{self.name}-{key}"[:50].rstrip("-")
+        return slug_of(self.name, key)
 
     def machines_of(self, step: Propose) -> tuple[str, ...]:
         return self.machines or step.machines if step.may_choose else step.machines
@@ -132,6 +132,11 @@ class Run:
                 for machine in self.machines_of(step):
                     if not _proposed(self, machine, step.directions):
                         propose.check(machine=machine, directions=step.directions)
+
+
+def slug_of(name: str, key: str) -> str:
+    """Of a run's study or release."""
+    return f"{name}-{key}"[:50].rstrip("-")
 
 
 def usual_name(recipe: str, corpus: Corpus) -> str:
@@ -173,6 +178,16 @@ def started_by(user: User) -> list[Job]:
     runs = asked.values("corpus", "arguments__recipe", "arguments__name").annotate(first=Min("pk"))
     newest = Job.objects.filter(pk__in=runs.values("first")).order_by("-pk")[:RUNS_SHOWN]
     return list(newest.select_related("corpus").defer("log"))
+
+
+def run_with(study: Study) -> Job | None:
+    """The first job of the run that a study belongs to, where it belongs to one."""
+    begun = Job.objects.filter(kind=KIND, corpus=study.corpus_id).order_by("pk").defer("log")
+    for job in begun:
+        keys = (step.key for step in recipes()[job.arguments["recipe"]].studies)
+        if study.slug in {slug_of(job.arguments["name"], key) for key in keys}:
+            return job
+    return None
 
 
 def go_on(run: Run, tell: Tell = lambda *told, **more: None) -> Standing | None:

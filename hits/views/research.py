@@ -12,13 +12,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from hits.models import Job, Publication, Role, Study
 from hits.pipeline import arrange, chain, jobs, visible
-from hits.pipeline.attention import attention_in
+from hits.pipeline.attention import attention_in, needs_by_study
 from hits.pipeline.clone import pilot_times
 from hits.pipeline.errors import PipelineError, Taken
 from hits.pipeline.evidence import reported
 from hits.pipeline.open import create_study, refuse_without_source, set_state
-from hits.pipeline.overview import Progress, overview_of, progress_by_study, waiting_by_study
+from hits.pipeline.overview import Progress, overview_of, progress_by_study
 from hits.pipeline.publish import on_offer
+from hits.pipeline.recipe import run_with
 from hits.pipeline.rules import rules_of
 from hits.pipeline.tally import results_of
 from hits.procedures import by_paper, procedures
@@ -45,9 +46,9 @@ def home(request: HttpRequest) -> HttpResponse:
     context = desks_or_404(request, "may_research")
     user = user_of(request)
     studies = list(Study.objects.of(user, Role.RESEARCHER).select_related("corpus", "version"))
-    waiting = waiting_by_study(studies)
+    needs = needs_by_study(studies)
     progress = progress_by_study(studies)
-    standing = [(study, progress[study.pk], waiting.get(study.pk, 0)) for study in studies]
+    standing = [(study, progress[study.pk], needs.get(study.pk, [])) for study in studies]
     context |= {
         "rows": sorted(standing, key=_what_needs_somebody_first),
         "corpora": visible.corpora(user).select_related("owner"),
@@ -56,9 +57,9 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "research/home.html", context)
 
 
-def _what_needs_somebody_first(row: tuple[Study, Progress, int]) -> tuple[bool, int, str]:
-    found, _, waiting = row
-    return not waiting, _ORDER.index(found.state), found.name
+def _what_needs_somebody_first(row: tuple[Study, Progress, list[Any]]) -> tuple[bool, int, str]:
+    found, _, needs = row
+    return not needs, _ORDER.index(found.state), found.name
 
 
 @login_required
@@ -107,6 +108,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "attention": [(each, _link(found, each.link)) for each in attention],
         "jobs": recent_jobs(found.jobs.all()),
         "pilots": pilot_times(found),
+        "recipe_job": run_with(found),
         "wage": WageForm(),
         "sold": [each for each in published if each.state == "open" and not each.compensates_id],
     }

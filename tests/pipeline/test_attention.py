@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 
 from hits.models import Hit, Job, Study
-from hits.pipeline.attention import attention_in
+from hits.pipeline.attention import attention_in, needs_by_study
+from hits.pipeline.check import check_submitted
 from hits.pipeline.overview import overview_of
 from hits.pipeline.publish import pages_short
 from tests import making
@@ -57,3 +58,19 @@ def test_a_job_that_no_worker_does_is_told_of_first(study: Study) -> None:
     assert len(others) == 1
     Job.objects.update(state="running", lease_until=timezone.now() + timedelta(minutes=1))
     assert texts(study) == others
+
+
+def test_a_list_of_studies_says_of_each_what_it_needs(study: Study) -> None:
+    other = making.study(study.corpus)
+    making.work(study, making.rater(study))
+    check_submitted()
+    Job.objects.create(kind="open", study=other, state="failed")
+    Job.objects.create(kind="release", study=other, state="failed")
+    Job.objects.create(kind="open", study=other, state="done")
+    assert needs_by_study([study, other]) == {
+        study.pk: [("1 to review", "warn")],
+        other.pk: [("1 job failed", "bad")],
+    }
+    Job.objects.create(kind="release", study=other)
+    Job.objects.filter(state="queued").update(asked_at=timezone.now() - timedelta(hours=1))
+    assert needs_by_study([other]) == {other.pk: [("1 job stalled", "bad")]}

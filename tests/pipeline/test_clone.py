@@ -43,6 +43,12 @@ def test_a_pilot_has_the_units_of_its_pages_and_is_never_released(study: Study) 
         make_pilot(study=pilot, pages=2, by=study.corpus.owner)
 
 
+def test_the_plan_of_a_pilot_is_of_its_pages_alone(study: Study) -> None:
+    pilot = make_pilot(study=study, pages=2, by=study.corpus.owner)
+    plan = plan_of(pilot)
+    assert (plan.judged, plan.pages, plan.cost) == (2 * 4, 2, Decimal("1.30"))
+
+
 def test_the_median_time_of_a_pilot_gives_the_pay_for_a_wage(study: Study) -> None:
     pilot = make_pilot(study=study, pages=2, by=study.corpus.owner)
     timed = PilotTime(pilot, 12, 201.5)

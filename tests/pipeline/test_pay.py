@@ -290,10 +290,10 @@ def test_a_worker_who_could_not_be_told_of_a_compensation_is_once_other_work_was
 
 def test_work_about_to_be_approved_by_itself_is_found(claim: Claim) -> None:
     study = claim.hit.publication.study
-    assert not due_within(study).exists()
-    assert list(due_within(study, timedelta(days=4))) == [claim]
+    assert not due_within([study]).exists()
+    assert list(due_within([study], timedelta(days=4))) == [claim]
     Claim.objects.update(auto_approval_at=timezone.now() + timedelta(hours=47))
-    assert list(due_within(study)) == [claim]
+    assert list(due_within([study])) == [claim]
 
 
 def test_the_money_of_a_publication_agrees_with_the_marketplace(claim: Claim) -> None:

@@ -53,6 +53,7 @@ def test_what_a_step_waits_for_is_a_click_away(desk: Client, corpus: Corpus) -> 
     text = desk.get(address).text
     assert "It waits for people" in text
     assert f'href="/research/studies/{study.slug}/imports/">Upload rows' in text
+    assert f'href="{address}"' in desk.get(f"/research/studies/{study.slug}/").text
 
 
 def test_a_step_that_failed_says_why_on_the_page(desk: Client, corpus: Corpus) -> None:

@@ -604,8 +604,8 @@ def test_pages_cost_a_fixed_number_of_statements(
     for number in range(5):
         draft(study, slug=f"draft-{number}")
     for path, most in [
-        ("/research/", 8),
-        (address(study), 25),
+        ("/research/", 12),
+        (address(study), 26),
         (address(study, "results/"), 12),
         (address(study, "people/"), 8),
         (address(study, "settings/"), 7),
