@@ -110,6 +110,10 @@ class ResultsSerializer(serializers.Serializer[Any]):
     pace = PaceSerializer()
     rate = RateSerializer(allow_null=True)
     cost = serializers.DecimalField(max_digits=14, decimal_places=2, help_text="So far.")
+    pages_left = serializers.IntegerField(help_text="That nobody has or has done.")
+    to_come = serializers.DecimalField(
+        max_digits=14, decimal_places=2, help_text="For them at the study's pay, without fees."
+    )
     spent = SpentSerializer(many=True)
     people = serializers.IntegerField()
     results = SaidSerializer()

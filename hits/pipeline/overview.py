@@ -1,5 +1,6 @@
 """Overview: how a study stands, for its researchers. Reads only, and never much."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -10,7 +11,7 @@ from django.utils import timezone
 
 from hits.models import Job, Participation, Study
 from hits.models.imported import IMPORTED
-from hits.pipeline.rules import judged_pool
+from hits.pipeline.rules import judged_pool, rules_of
 from hits.pipeline.spent import PAGES_FOR_THE_PACE, Pace, Spent, spent_by_channel
 from hits.pipeline.tally import Results, kept, one_row, results_of, rows
 
@@ -91,11 +92,17 @@ class Overview:
     people: int
     results: Results
     spent: list[Spent]
+    pages_left: int = 0
     attention: list[Attention] = field(default_factory=list)
 
     @property
     def cost(self) -> Decimal:
         return sum((each.total for each in self.spent), Decimal(0))
+
+    @property
+    def to_come(self) -> Decimal:
+        """What the pages that are missing cost at the study's own pay, without fees."""
+        return self.pages_left * self.pace.pay
 
     @property
     def owed(self) -> Decimal:
@@ -114,8 +121,14 @@ def overview_of(study: Study) -> Overview:
         people=Participation.objects.filter(study=study, pages_done__gt=0).count(),
         results=results,
         spent=spent_by_channel(study),
+        pages_left=_pages_left(study, progress),
         attention=_attention(study, progress, pages, results),
     )
+
+
+def _pages_left(study: Study, progress: Progress) -> int:
+    kind, settings = rules_of(study)
+    return math.ceil(progress.open / kind.composition(settings)[judged_pool(study)])
 
 
 def progress_of(study: Study) -> Progress:

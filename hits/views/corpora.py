@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from hits.models import Corpus
+from hits.models import Corpus, Study, User
 from hits.models.job import IMPORTS
 from hits.pipeline import arrange, jobs, visible
 from hits.pipeline.errors import Taken
@@ -79,11 +79,16 @@ def propose(request: HttpRequest, slug: str) -> HttpResponse:
     form = ProposeForm(request.POST, corpus=found)
     if not form.is_valid():
         return _show(request, found, propose_form=form)
-    values = dict(form.cleaned_data)
-    arguments = {"corpus": found.pk, "directions": [values.pop("direction")], **values}
-    jobs.ask(kind="propose", arguments=arguments, by=user_of(request), corpus=found)
+    ask_machine(form, found, by=user_of(request))
     messages.success(request, "The machine has been asked.")
     return redirect("corpus", slug=slug)
+
+
+def ask_machine(form: ProposeForm, corpus: Corpus, *, by: User, study: Study | None = None) -> None:
+    """By a form that is valid; a job for a study is seen on the study's page."""
+    values = dict(form.cleaned_data)
+    arguments = {"corpus": corpus.pk, "directions": [values.pop("direction")], **values}
+    jobs.ask(kind="propose", arguments=arguments, by=by, corpus=corpus, study=study)
 
 
 @login_required

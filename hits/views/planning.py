@@ -10,9 +10,11 @@ from hits.pipeline.clone import clone_study, make_pilot, pilot_times, use_pilot
 from hits.pipeline.errors import PipelineError, Taken
 from hits.pipeline.open import refuse_without_source
 from hits.pipeline.plan import plan_of
+from hits.protocol import Source, protocol
 from hits.views.access import login_required, study_of_researcher, user_of
+from hits.views.corpora import ask_machine
 from hits.views.research import study_context
-from hits.views.research_forms import CloneForm, PilotForm, WageForm
+from hits.views.research_forms import CloneForm, PilotForm, ProposeForm, WageForm
 
 
 @login_required
@@ -29,6 +31,24 @@ def plan(request: HttpRequest, slug: str) -> HttpResponse:
     except PipelineError as refusal:
         context["refusal"] = refusal.message
     return render(request, "research/plan.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def propose(request: HttpRequest, slug: str) -> HttpResponse:
+    """A machine ranks the corpus for a draft; the job is seen on the draft's page."""
+    study = study_of_researcher(request, slug)
+    kind = protocol(study.protocol)
+    if study.state != Study.State.DRAFT or Source.PROPOSALS not in kind.sources:
+        return redirect("study", slug=slug)
+    form = ProposeForm(request.POST or None, corpus=study.corpus)
+    form.offer(kind.directions)
+    if request.method == "POST" and form.is_valid():
+        ask_machine(form, study.corpus, by=user_of(request), study=study)
+        messages.success(request, "The machine has been asked. Choose what it proposes then.")
+        return redirect("study", slug=slug)
+    context = study_context(request, study, "overview") | {"form": form}
+    return render(request, "research/propose.html", context, status=422 if form.errors else 200)
 
 
 @login_required

@@ -1,5 +1,6 @@
 """The forms of a researcher; settings and wording come from the protocol's own models."""
 
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Any
 
@@ -141,6 +142,12 @@ class ProposeForm(forms.Form):
             assert isinstance(field, forms.ChoiceField)
             field.choices = choices
             field.initial = largest
+
+    def offer(self, directions: Collection[str]) -> None:
+        """Only these, for a study that takes no others."""
+        field = self.fields["direction"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [each for each in Direction.choices if each[0] in directions]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data

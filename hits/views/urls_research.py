@@ -34,6 +34,7 @@ urlpatterns = [
     path(STUDY, research.study, name="study"),
     path(f"{STUDY}preview/", gallery.preview, name="study_preview"),
     path(f"{STUDY}plan/", planning.plan, name="study_plan"),
+    path(f"{STUDY}propose/", planning.propose, name="study_propose"),
     path(f"{STUDY}clone/", planning.clone, name="study_clone"),
     path(f"{STUDY}pilot/", planning.pilot, name="study_pilot"),
     path(f"{STUDY}pilot/<slug:pilot>/pay/", planning.pay_by_pilot, name="pay_by_pilot"),

@@ -213,6 +213,8 @@ research/studies/new/                                  GET    log  404  404  404
 research/studies/new/                                  POST   log  404  404  404  200  200  200
 research/studies/<slug:slug>/                          GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/plan/                     GET    log  404  404  404  404  302  302
+research/studies/<slug:slug>/propose/                  GET    log  404  404  404  404  302  302
+research/studies/<slug:slug>/propose/                  POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/clone/                    GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/clone/                    POST   log  404  404  404  404  200  200
 research/studies/<slug:slug>/pilot/                    GET    log  404  404  404  404  200  200

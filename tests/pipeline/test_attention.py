@@ -8,8 +8,10 @@ from django.utils import timezone
 from hits.models import Hit, Job, Study
 from hits.pipeline.attention import attention_in, needs_by_study
 from hits.pipeline.check import check_submitted
+from hits.pipeline.draw import draw
 from hits.pipeline.overview import overview_of
 from hits.pipeline.publish import pages_short
+from hits.pipeline.submit import submit
 from tests import making
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +64,9 @@ def test_a_job_that_no_worker_does_is_told_of_first(study: Study) -> None:
 
 def test_a_list_of_studies_says_of_each_what_it_needs(study: Study) -> None:
     other = making.study(study.corpus)
-    making.work(study, making.rater(study))
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    submit(assignment_key=page.key, account=account, fields=making.answers(page.slots.count()))
     check_submitted()
     Job.objects.create(kind="open", study=other, state="failed")
     Job.objects.create(kind="release", study=other, state="failed")

@@ -1,8 +1,10 @@
 import csv
 import json
+import math
 import re
 import time
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +118,8 @@ def test_progress_cost_and_people_are_those_of_the_study(study: Study) -> None:
     assert found.progress.open == found.progress.units - 12
     assert (found.pages.submitted, found.pages.used, found.pages.out) == (2, 1, 1)
     assert (str(found.cost), str(found.owed)) == ("0.65", "0.65")
+    pages_left = math.ceil(found.progress.open / 4)
+    assert (found.pages_left, found.to_come) == (pages_left, pages_left * Decimal("0.65"))
     assert (found.people, found.pages.golds_passed, found.pages.golds_shown) == (2, 3, 4)
 
 

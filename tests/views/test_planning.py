@@ -1,0 +1,51 @@
+"""Setting a draft up: machines asked from its own page."""
+
+import pytest
+from django.test import Client
+
+from hits.models import Study
+from hits.pipeline.open import create_study
+from tests import making
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def draft() -> Study:
+    corpus = making.corpus(images=4)
+    return create_study(
+        slug="a-draft", name="A draft", corpus=corpus, protocol_slug="matching", by=corpus.owner
+    )
+
+
+@pytest.fixture
+def desk(draft: Study) -> Client:
+    client = Client()
+    client.force_login(draft.corpus.owner)
+    return client
+
+
+def test_a_draft_without_proposals_leads_to_a_machine_and_shows_its_job(
+    draft: Study, desk: Client
+) -> None:
+    address = f"/research/studies/{draft.slug}/propose/"
+    assert (
+        f'href="{address}">Let a machine propose'
+        in desk.get(f"/research/studies/{draft.slug}/").text
+    )
+    form = desk.get(address).text
+    assert "caption to image" in form
+    assert "image to image" not in form
+    asked = {"machine": "palette", "direction": "t2i", "split": "test", "train_split": "test"}
+    assert "depth" in desk.post(address, asked).text
+    answer = desk.post(address, asked | {"depth": 25, "seed": 0, "query_sample": 2}, follow=True)
+    job = draft.jobs.get()
+    assert (job.kind, job.corpus, job.arguments["directions"]) == ("propose", draft.corpus, ["t2i"])
+    assert job.arguments["query_sample"] == 2
+    assert f'data-job="/research/jobs/{job.pk}/"' in answer.text
+
+
+def test_only_a_draft_that_takes_proposals_asks_for_them(draft: Study, desk: Client) -> None:
+    Study.objects.update(protocol="detectors")
+    answer = desk.get(f"/research/studies/{draft.slug}/propose/")
+    assert answer.headers["Location"] == f"/research/studies/{draft.slug}/"
