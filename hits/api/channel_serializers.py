@@ -6,7 +6,12 @@ from rest_framework import serializers
 from hits.models import Claim, ClaimState, Intent, Publication
 from hits.pipeline.estimate import Estimate
 from hits.pipeline.follow import Following
-from hits.pipeline.offer import COUNTRY, unknown_countries, what_cannot_be_shown
+from hits.pipeline.offer import (
+    COUNTRY,
+    requirement_of,
+    unknown_countries,
+    what_cannot_be_shown,
+)
 
 LONGEST_TEXT = 4096
 
@@ -28,6 +33,11 @@ def _shown_in_lines(text: str) -> None:
 def _known_country(code: str) -> None:
     if unknown_countries([code]):
         raise serializers.ValidationError(f"{code}: there is no such country.")
+
+
+def _known_qualification(text: str) -> None:
+    if requirement_of(text) is None:
+        raise serializers.ValidationError(f"{text}: this is no qualification.")
 
 
 class ChannelSerializer(serializers.Serializer[Any]):
@@ -97,6 +107,13 @@ class NewPublicationSerializer(serializers.Serializer[Any]):
         child=serializers.RegexField(COUNTRY, validators=[_known_country]),
         max_length=100,
         default=list,
+    )
+    qualifications = serializers.ListField(
+        child=serializers.CharField(max_length=80, validators=[_known_qualification]),
+        max_length=7,
+        default=list,
+        help_text="Of the marketplace, by their ids: 3ABC for who has it, !3ABC for who has not, "
+        "3ABC >= 80 for a score, masters for Masters.",
     )
     last_publication = serializers.IntegerField(
         required=False,

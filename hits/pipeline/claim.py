@@ -17,7 +17,7 @@ from django.utils import timezone
 from hits.channels.contract import Entry
 from hits.models import Assignment, Claim, Consent, Hit, Study
 from hits.models.publication import GRACE
-from hits.pipeline import people, submit
+from hits.pipeline import limits, people, submit
 from hits.pipeline.draw import AGREE_FIRST, draw_for_ticket
 from hits.pipeline.errors import Closed, NotAllowed, PipelineError, Refused, Stale
 from hits.pipeline.review import record
@@ -122,15 +122,16 @@ def _may_go_on(claim: Claim) -> bool:
     return has_page(claim)
 
 
-def agree(*, hit: Hit, entry: Entry) -> Claim:
-    """Take note that somebody who accepted agrees, and give them their page."""
-    entered = enter(hit=hit, entry=entry)
+def agree(*, hit: Hit, entry: Entry, since: datetime | None = None) -> Claim:
+    """Take note that somebody who accepted agrees, and give them their page. Their time runs
+    since they were asked: at the marketplace it does."""
+    entered = enter(hit=hit, entry=entry, since=since)
     people.give_consent(study=hit.publication.study, account=entered.account)
     return _give_page(entered)
 
 
 @transaction.atomic
-def enter(*, hit: Hit, entry: Entry) -> Claim:
+def enter(*, hit: Hit, entry: Entry, since: datetime | None = None) -> Claim:
     """The claim, found or made, with the HIT's place if that can be had."""
     locked = Hit.objects.select_for_update(no_key=True).get(pk=hit.pk)
     now = timezone.now()
@@ -139,7 +140,7 @@ def enter(*, hit: Hit, entry: Entry) -> Claim:
         _refuse_a_crowd(hit, now)
         account = people.account_at(channel=hit.publication.channel, external_id=entry.worker)
         found = Claim.objects.create(
-            hit=hit, ref=entry.ref, account=account, opened_at=now, seen_at=now
+            hit=hit, ref=entry.ref, account=account, opened_at=since or now, seen_at=now
         )
     is_offered = locked.state in {Hit.State.MEANT, Hit.State.LIVE}
     if not found.reserves and not has_page(found) and is_offered and _place_can_be_had(hit, now):
@@ -237,6 +238,7 @@ def _take_units_from(page: Assignment) -> bool:
         submit.close(locked, Assignment.State.EXPIRED)
     elif locked.state == Assignment.State.SUBMITTED:
         record(locked, use="not_used", payment=locked.payment, reason=NOT_CONFIRMED, by=None)
+        limits.forget(locked.pk)
     return True
 
 

@@ -1,11 +1,12 @@
 """Estimate: what publishing would cost, before anything is published."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from hits.channels.configured import NoSuchChannel
 from hits.channels.configured import channel as channel_named
-from hits.channels.contract import Channel, NoAnswer
+from hits.channels.contract import Channel, NoAnswer, Requirement
 from hits.models import Study
 from hits.pipeline.errors import Refused
 from hits.pipeline.overview import pace_of
@@ -31,6 +32,7 @@ def estimate(
     reward: Decimal,
     pages: int,
     least_wage: Decimal | None = None,
+    requirements: Sequence[Requirement] = (),
     is_silent: bool = False,
 ) -> Estimate:
     """What pages will cost, and what an hour will earn at the pace seen so far. A marketplace
@@ -39,7 +41,7 @@ def estimate(
         asked = channel_named(channel)
     except NoSuchChannel as unknown:
         raise Refused(str(unknown)) from None
-    cost = asked.cost(pages=pages, reward=reward)
+    cost = asked.cost(pages=pages, reward=reward, requirements=requirements)
     seconds = pace_of(study).median_seconds if study.version is not None else None
     hourly = reward * 3600 / Decimal(str(seconds)) if seconds else None
     balance, warnings = (None, []) if is_silent else _balance_of(asked, cost.total)

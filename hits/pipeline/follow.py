@@ -19,7 +19,7 @@ from hits.pipeline.tally import one_row
 PAGES_FOR_THE_PACE = 300
 TROUBLED = [Intent.State.REFUSED, Intent.State.UNKNOWN]
 MEANINGS = {
-    ClaimState.ACCEPTED: "has the page and works on it, or has left it",
+    ClaimState.ACCEPTED: "has opened the page and works on it, or has left it",
     ClaimState.LEFT: "gave the page back, or let its time or the HIT run out",
     ClaimState.SAVED: "answers are here; the worker’s browser has not handed the page over yet",
     ClaimState.HANDED_OVER: "the browser handed the page over; the marketplace has not listed it",
@@ -161,9 +161,14 @@ def to_compensate(claims: ClaimQuerySet) -> ClaimQuerySet:
 
 
 def with_rival(claims: ClaimQuerySet) -> ClaimQuerySet:
-    """Whether somebody else was confirmed for the HIT: then the claim may be an invented one."""
+    """Whether another claim of the HIT was confirmed: then this one may be an invented one; and
+    whether that was the same worker's."""
     others = Claim.objects.filter(hit=OuterRef("hit")).exclude(pk=OuterRef("pk"))
-    return claims.annotate(has_rival=Exists(others.exclude(theirs="")))
+    confirmed = others.exclude(theirs="")
+    return claims.annotate(
+        has_rival=Exists(confirmed),
+        is_rival_of_self=Exists(confirmed.filter(account=OuterRef("account"))),
+    )
 
 
 def stranded(publication: Publication, limit: int) -> Stranded:

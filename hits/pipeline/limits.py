@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from hits.models import Participation, StudyVersion
 from hits.pipeline.errors import NothingLeft
-from hits.pipeline.statements import row
+from hits.pipeline.statements import row, run
 
 # No number is told: it would say how many of somebody's questions were golds.
 ENOUGH = (
@@ -37,6 +37,35 @@ _COUNTS = """
     FROM hits_participation p
     WHERE p.study_id = %(study)s AND p.person_id = %(person)s
 """
+
+
+# What somebody is said to have done who may not have done it.
+_UNCOUNT = """
+    UPDATE hits_participation p
+    SET pages_done = greatest(0, pages_done + %(sign)s * done.pages),
+        judgments_done = greatest(0, judgments_done + %(sign)s * done.judgments),
+        units_done = greatest(0, units_done + %(sign)s * done.units),
+        judgments_that_day = greatest(0, judgments_that_day
+            + CASE WHEN p.day = done.day THEN %(sign)s * done.judgments ELSE 0 END),
+        units_that_day = greatest(0, units_that_day
+            + CASE WHEN p.day = done.day THEN %(sign)s * done.units ELSE 0 END)
+    FROM (SELECT a.study_id, a.person_id, a.submitted_at::date AS day, 1 AS pages,
+                 count(j.answer) AS judgments, count(*) FILTER (WHERE u.gold IS NULL) AS units
+          FROM hits_assignment a JOIN hits_slot s ON s.assignment_id = a.id
+          JOIN hits_unit u ON u.id = s.unit_id LEFT JOIN hits_judgment j ON j.slot_id = s.id
+          WHERE a.id = %(assignment)s AND NOT a.is_training GROUP BY a.id) done
+    WHERE p.study_id = done.study_id AND p.person_id = done.person_id
+"""
+
+
+def forget(assignment_id: int) -> None:
+    """A submitted page no longer counts against its person: they may not have done it."""
+    run(_UNCOUNT, {"assignment": assignment_id, "sign": -1})
+
+
+def remember(assignment_id: int) -> None:
+    """It was theirs after all."""
+    run(_UNCOUNT, {"assignment": assignment_id, "sign": 1})
 
 
 class LimitReached(NothingLeft):

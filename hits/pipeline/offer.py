@@ -14,6 +14,27 @@ _NOT_IN_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 _NOT_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
 
 
+# A qualification of the marketplace by its id: to have, not to have, or with a score; or masters.
+_QUALIFICATION = re.compile(
+    r"(?P<no>!)?\s*(?P<id>[A-Za-z0-9]{1,64})(?:\s*(?P<how>[<>]=?|=)\s*(?P<score>\d{1,9}))?"
+)
+_COMPARATORS = {
+    ">=": "GreaterThanOrEqualTo", ">": "GreaterThan", "=": "EqualTo", "<": "LessThan",
+    "<=": "LessThanOrEqualTo",
+}  # fmt: skip
+
+
+def requirement_of(text: str) -> Requirement | None:
+    """A qualification as a researcher writes it: 3ABC, !3ABC, 3ABC >= 80; None if it is not one."""
+    found = _QUALIFICATION.fullmatch(text.strip())
+    if found is None or (found["no"] and found["how"]):
+        return None
+    named = Requirement.MASTERS if found["id"].lower() == Requirement.MASTERS else found["id"]
+    if found["how"]:
+        return Requirement(named, _COMPARATORS[found["how"]], (int(found["score"]),))
+    return Requirement(named, "DoesNotExist" if found["no"] else "Exists")
+
+
 def unknown_countries(codes: Iterable[str]) -> list[str]:
     """Those that are written well and do not exist."""
     return [code for code in codes if code.partition("-")[0] not in CODES]
@@ -41,6 +62,7 @@ def terms_of(
     approved_hits: int | None,
     approval_rate: int | None,
     countries: Sequence[str],
+    qualifications: Sequence[str] = (),
 ) -> Terms:
     requirements = []
     if approved_hits is not None:
@@ -49,6 +71,7 @@ def terms_of(
         requirements.append(_at_least(Requirement.APPROVAL_RATE, approval_rate))
     if countries:
         requirements.append(Requirement(Requirement.LOCALE, "In", tuple(countries)))
+    requirements += [each for text in qualifications if (each := requirement_of(text))]
     return Terms(
         title=title,
         description=description,

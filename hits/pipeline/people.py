@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
 from django.db import IntegrityError, transaction
-from django.db.models import DateTimeField, F, Value
+from django.db.models import DateTimeField, F, Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -82,14 +82,15 @@ def withdraw(*, study: Study, account: Account) -> None:
 
 @transaction.atomic
 def withdraw_from(*, page: Assignment, account: Account) -> None:
-    """This page goes back, and with an account's last open page its consent. Whose account it
-    is may be an invention, so that no other page is touched."""
+    """This page goes back, and with the last page that an account could still submit its consent.
+    Whose account it is may be an invention, so that no other page is touched."""
     _lock_person(account)
-    theirs = Assignment.objects.filter(study=page.study_id, account=account, state="open")
-    mine = theirs.select_for_update(no_key=True).filter(pk=page.pk).first()
+    theirs = Assignment.objects.filter(study=page.study_id, account=account)
+    mine = theirs.select_for_update(no_key=True).filter(pk=page.pk, state="open").first()
     if mine is not None:
         close(mine, Assignment.State.RETURNED)
-    if not theirs.exists():
+    others = theirs.exclude(pk=page.pk)
+    if not others.filter(Q(state="open") | Q(state="expired", claim__theirs="")).exists():
         _end_consent(page.study, account)
 
 

@@ -13,7 +13,7 @@ from hits.channels.configured import names
 from hits.channels.contract import Channel, NoAnswer, Submitted, Ticket
 from hits.models import Assignment, Claim, Decision, Hit, Intent, Publication
 from hits.models.publication import GRACE
-from hits.pipeline import jobs, ledger
+from hits.pipeline import jobs, ledger, limits
 from hits.pipeline.compensate import end_compensation
 from hits.pipeline.errors import Closed
 from hits.pipeline.jobs import Progress
@@ -146,6 +146,7 @@ def _bring_back(claim: Claim) -> None:
         return
     if page.use == Assignment.Use.NOT_USED:
         record(page, use="pending", payment=page.payment, reason=CONFIRMED, by=None)
+        limits.remember(page.pk)
 
 
 def _note_receipt(claim: Claim, listed: Submitted) -> None:
@@ -191,6 +192,7 @@ def _set_aside(assignment_id: int) -> bool:
     if Claim.objects.filter(assignment=page).exclude(theirs="").exists():
         return False
     record(page, use="not_used", payment=page.payment, reason=f"{NOT_CONFIRMED}.", by=None)
+    limits.forget(page.pk)
     return True
 
 

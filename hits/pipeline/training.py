@@ -116,4 +116,6 @@ def needed(version: StudyVersion, shown: int) -> int:
 
 
 def tries_of(study_id: int, person_id: int) -> QuerySet[Assignment]:
-    return Assignment.objects.filter(study=study_id, person=person_id, is_training=True)
+    """Without pages of whom the marketplace did not confirm: those may be somebody else's."""
+    trained = Assignment.objects.filter(study=study_id, person=person_id, is_training=True)
+    return trained.exclude(use=Assignment.Use.NOT_USED)

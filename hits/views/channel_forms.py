@@ -7,10 +7,37 @@ from typing import Any
 from django import forms
 
 from hits.models import ClaimState, Study
-from hits.pipeline.offer import COUNTRY, unknown_countries, what_cannot_be_shown
+from hits.pipeline.offer import (
+    COUNTRY,
+    requirement_of,
+    unknown_countries,
+    what_cannot_be_shown,
+)
 
 LONGEST_TEXT = 4096
 MOST_PAGES = 100_000
+
+
+class QualificationsField(forms.CharField):
+    """Qualifications of the marketplace, one a line."""
+
+    def to_python(self, value: Any) -> Any:
+        lines = (line.strip() for line in str(value or "").splitlines())
+        return list(dict.fromkeys(line for line in lines if line))
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if wrong := [line for line in value if requirement_of(line) is None]:
+            raise forms.ValidationError(
+                f"{', '.join(wrong)}: write the id of a qualification, alone, with ! before it, or "
+                "with a score behind it, such as >= 80."
+            )
+
+    def run_validators(self, value: Any) -> None:
+        super().run_validators("\n".join(value))
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
 
 
 class CountriesField(forms.CharField):
@@ -123,6 +150,14 @@ class PublishForm(forms.Form):
         required=False,
         help_text="Where workers may be, such as US, GB, IN. Empty: anywhere.",
     )
+    qualifications = QualificationsField(
+        label="Qualifications",
+        max_length=700,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Of the marketplace, by their ids, one a line: 3ABC for who has it, !3ABC for "
+        "who has not, 3ABC >= 80 for a score, masters for Masters (a higher fee). Empty: none.",
+    )
 
     def __init__(self, *args: Any, study: Study, most: int, **values: Any) -> None:
         super().__init__(*args, **values)
@@ -146,7 +181,9 @@ class PublishForm(forms.Form):
         return [self[name] for name in ("minutes", "days", "approval_days")]
 
     def worker_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("approved_hits", "approval_rate", "countries")]
+        return [
+            self[name] for name in ("approved_hits", "approval_rate", "countries", "qualifications")
+        ]
 
 
 class TopUpForm(forms.Form):

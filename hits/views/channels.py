@@ -97,6 +97,7 @@ def _review(
         reward=terms.reward,
         pages=values["pages"],
         least_wage=values["least_wage"],
+        requirements=terms.requirements,
         is_silent=is_silent,
     )
     context |= {
@@ -149,7 +150,7 @@ def in_words(terms: Terms) -> list[tuple[str, str]]:
         ("Description", terms.description),
         ("Keywords", terms.keywords or "none"),
         ("Reward", f"${terms.reward:,.2f} a page"),
-        ("Time", f"{minutes:,} minutes for a page"),
+        ("Time", f"{minutes:,} minute{'' if minutes == 1 else 's'} for a page"),
         ("Stays", _days(terms.lifetime.days)),
         ("Approves itself", f"{_days(terms.auto_approval.days)} after it was submitted"),
         ("Who may work", "\n".join(map(_requirement, terms.requirements)) or "anybody"),
@@ -167,7 +168,13 @@ def _requirement(each: Requirement) -> str:
         Requirement.APPROVAL_RATE: f"at least {values}% of HITs approved",
         Requirement.LOCALE: f"in {values}",
     }
-    return known.get(each.qualification, f"{each.qualification} {each.comparator} {values}")
+    if each.qualification in known:
+        return known[each.qualification]
+    named = "Masters" if each.qualification == Requirement.MASTERS else each.qualification
+    return f"{_COMPARED.get(each.comparator, each.comparator)} {named} {values}".strip()
+
+
+_COMPARED = {"Exists": "who has", "DoesNotExist": "who has not"}
 
 
 def publication_of(request: HttpRequest, slug: str, pk: int) -> Publication:

@@ -53,6 +53,15 @@ def _worker(claim: Claim) -> str:
     return claim.account.external_id
 
 
+def _unproven(claim: Claim) -> str:
+    if claim.theirs:
+        return ""
+    return (
+        f"{claim.hit.publication.channel.capitalize()} has not listed this worker’s work: somebody "
+        "else may have written their id. "
+    )
+
+
 def _confirm_bonus(claim: Claim, values: Values) -> Confirmation:
     name, amount = claim.hit.publication.channel, values["amount"]
     cost = ledger.opened(name).bonus_cost(amount)
@@ -118,9 +127,9 @@ WRITE = Act(
 def _confirm_exclusion(claim: Claim, values: Values) -> Confirmation:
     study = claim.hit.publication.study
     return Confirmation(
-        what=f"{_worker(claim)} gets no more units of {study.name}, on any channel. What they did "
-        "stays and is paid. They can still accept HITs, and then get a page of golds, which is "
-        "paid; to keep them from accepting, block them as well.",
+        what=f"{_unproven(claim)}{_worker(claim)} gets no more units of {study.name}, on any "
+        "channel. What they did stays and is paid. They can still accept HITs, and then get a page "
+        "of golds, which is paid; to keep them from accepting, block them as well.",
         button="Exclude from this study",
         is_danger=True,
     )
@@ -166,7 +175,8 @@ READMIT = Act(
 
 def _confirm_block(claim: Claim, values: Values) -> Confirmation:
     return Confirmation(
-        what=f"{claim.hit.publication.channel.capitalize()} takes no more work for this account "
+        what=f"{_unproven(claim)}{claim.hit.publication.channel.capitalize()} takes no more work "
+        "for this account "
         f"from {_worker(claim)}, in any study. Many blocks can cost a worker their account there: "
         "block only for work that was not honestly done. The reason that is kept there:",
         quoted=values["reason"],

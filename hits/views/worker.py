@@ -27,7 +27,7 @@ from hits.pipeline import claim as claims
 from hits.pipeline import people
 from hits.pipeline.errors import Closed, Incomplete, NotAllowed, Refused, Stale
 from hits.pipeline.feedback import feedback_on
-from hits.pipeline.passes import read_pass, write_pass
+from hits.pipeline.passes import Pass, read_pass, write_pass
 from hits.pipeline.publish import hit_of
 from hits.pipeline.show import page_of
 from hits.pipeline.terms import terms_of
@@ -68,14 +68,18 @@ class Visit:
         query.pop(FIRST, None)
         return f"{reverse(name, args=[self.signed_key])}?{query.urlencode()}"
 
-    def entry_by_pass(self) -> Entry | None:
+    def pass_sent(self) -> Pass | None:
         kind, _, text = self.request.headers.get("Authorization", "").partition(" ")
         if kind.lower() != "bearer":
             text = self.request.POST.get("token", "")
-        entry = read_pass(text, self.hit)
-        if entry is None:
+        found = read_pass(text, self.hit)
+        if found is None:
             log.warning("no good pass", hit=self.hit.pk, given=bool(text))
-        return entry
+        return found
+
+    def entry_by_pass(self) -> Entry | None:
+        found = self.pass_sent()
+        return None if found is None else found.entry
 
     def pass_for(self, entry: Entry) -> str:
         until = timezone.now() + claims.duration_of(self.hit) + PASS_OUTLIVES_PAGE
@@ -141,13 +145,13 @@ def _next_step(visit: Visit, entry: Entry) -> HttpResponse:
 @require_POST
 @_for_a_hit
 def agree(visit: Visit) -> HttpResponse:
-    entry = visit.entry_by_pass()
-    if entry is None:
+    sent = visit.pass_sent()
+    if sent is None:
         return _say(OPEN_TOO_LONG, status=403)
     try:
-        claims.agree(hit=visit.hit, entry=entry)
+        claims.agree(hit=visit.hit, entry=sent.entry, since=sent.since)
     except claims.TooMany as refusal:
-        return _owe(visit, entry, refusal)
+        return _owe(visit, sent.entry, refusal)
     except Closed as refusal:
         return _say(refusal.message, status=409)
     return HttpResponseRedirect(f"{visit.url('hit')}&{FIRST}")

@@ -83,11 +83,17 @@ def test_a_marketplace_that_does_not_answer_is_told_with_the_costs(
 
 
 def test_a_study_is_published_by_a_job(study: Study, api: Client) -> None:
-    made = post(api, f"/api/studies/{study.slug}/publications/", **offer(countries=["US", "US-CA"]))
+    asked = offer(countries=["US", "US-CA"], qualifications=["3ABC >= 80", "!3DEF"])
+    made = post(api, f"/api/studies/{study.slug}/publications/", **asked)
     assert made.status_code == 201
     publication = Publication.objects.get(pk=made.json()["id"])
     assert (str(publication.reward), publication.hits.count()) == ("0.65", 2)
-    assert publication.terms["requirements"][0]["values"] == ["US", "US-CA"]
+    country, *qualifications = publication.terms["requirements"]
+    assert country["values"] == ["US", "US-CA"]
+    assert [(each["qualification"], each["comparator"]) for each in qualifications] == [
+        ("3ABC", "GreaterThanOrEqualTo"),
+        ("3DEF", "DoesNotExist"),
+    ]
     assert Job.objects.get(kind="publish").arguments == {"publication": publication.pk}
 
 
@@ -124,6 +130,7 @@ def test_more_pages_sent_twice_with_what_was_seen_are_published_once(
         ({"approval_rate": 101}, "approval_rate"),
         ({"countries": ["Germany"]}, "countries"),
         ({"countries": ["ZZ"]}, "countries"),
+        ({"qualifications": ["!3ABC >= 80"]}, "qualifications"),
         ({"title": "x" * 129}, "title"),
         ({"title": "Pairs\x07"}, "title"),
     ],

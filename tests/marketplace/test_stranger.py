@@ -280,6 +280,8 @@ def test_a_hit_takes_the_reward_of_its_new_type(client: Client) -> None:
 def test_a_rejection_can_be_turned(client: Client) -> None:
     hit_id = hit_id_of(client)
     assignment_id, _ = done(hit_id)
+    with pytest.raises(client.exceptions.RequestError, match="between 1 and"):
+        client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="")
     client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="wrong")
     with pytest.raises(client.exceptions.RequestError, match="status of: Submitted"):
         client.approve_assignment(AssignmentId=assignment_id)

@@ -81,6 +81,11 @@ class TestThePageOfAClaim:
         assert page.lease_until == claim.opened_at + making.TERMS.duration
         assert claim.reserves
 
+    def test_the_time_to_read_and_agree_is_part_of_the_marketplaces(self, hit: Hit) -> None:
+        asked = timezone.now() - timedelta(minutes=3)
+        claim = claims.agree(hit=hit, entry=entry(hit, "WORKER1", "ASSIGNMENT1"), since=asked)
+        assert page_of_claim(claim).lease_until == asked + making.TERMS.duration
+
     def test_without_consent_there_is_none_and_nothing_is_stored(self, hit: Hit) -> None:
         with pytest.raises(NotAllowed):
             claims.claim(hit=hit, entry=entry(hit))

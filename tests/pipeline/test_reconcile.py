@@ -7,7 +7,17 @@ from hits.channels.configured import channel
 from hits.channels.mturk import MTurk
 from hits.marketplace.models import Assignment as TheirAssignment
 from hits.marketplace.models import Fault
-from hits.models import Account, Assignment, Claim, Decision, Hit, Job, Publication, Slot
+from hits.models import (
+    Account,
+    Assignment,
+    Claim,
+    Decision,
+    Hit,
+    Job,
+    Participation,
+    Publication,
+    Slot,
+)
 from hits.pipeline.check import check_submitted
 from hits.pipeline.errors import Closed
 from hits.pipeline.follow import claims_of, to_compensate
@@ -176,7 +186,9 @@ def test_a_page_that_is_confirmed_after_all_counts_again(publication: Publicatio
     claim = selling.claim(hit, theirs)
     page = selling.answer(claim)
     over(hit)
+    done = counts_of(page)
     reconcile(publication)
+    assert counts_of(page) == (0, 0, 0)
     selling.hand_over(theirs)
     Publication.objects.update(reconciled_at=None)
     publication.refresh_from_db()
@@ -185,7 +197,14 @@ def test_a_page_that_is_confirmed_after_all_counts_again(publication: Publicatio
     assert page.use == "pending"
     counted = Slot.objects.filter(assignment=page, unit__gold__isnull=True)
     assert set(counted.values_list("state", flat=True)) == {"counted"}
+    assert counts_of(page) == done
     assert_places_reconcile()
+
+
+def counts_of(page: Assignment) -> tuple[int, int, int]:
+    """What the person has done, as limits count it."""
+    found = Participation.objects.get(study=page.study_id, person=page.person_id)
+    return found.pages_done, found.judgments_done, found.units_done
 
 
 def test_an_older_list_takes_back_no_payment(publication: Publication) -> None:

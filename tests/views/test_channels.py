@@ -184,6 +184,7 @@ def test_pay_under_the_least_wage_is_warned_about(study: Study, desk: Client) ->
         ({"countries": "US, Germany"}, "countries", "GERMANY: write each country"),
         ({"approval_rate": "101"}, "approval_rate", "less than or equal to 100"),
         ({"countries": "US, ZZ"}, "countries", "ZZ: there is no such country"),
+        ({"qualifications": "3ABC\nat least 80"}, "qualifications", "at least 80: write the id"),
         ({"title": ""}, "title", "required"),
         ({"title": "Pairs\x07of"}, "title", "Character 6 is a control character (U+0007)"),
         ({"description": "Pairs\x1b of"}, "description", "Character 6 is a control character"),

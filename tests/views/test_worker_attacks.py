@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from hits.models import Account, Assignment, Claim, Hit, Judgment, Person, Slot, Study, Unit
+from hits.pipeline import submit
 from hits.pipeline.passes import write_pass
 from hits.pipeline.publish import address_of
 from tests import framed, making
@@ -347,5 +348,14 @@ class TestWithdrawingInAnothersName:
         invented.post("withdraw", invented.token())
         assert invented.page.state == Assignment.State.RETURNED
         assert real.page.state == Assignment.State.OPEN
+        assert real.do().status_code == 200
+        assert Judgment.objects.count() == QUESTIONS
+
+    def test_keeps_nobody_from_submitting_a_page_whose_time_ran_out(self, hit: Hit) -> None:
+        real = Worker(hit).accept()
+        submit.close(real.page, Assignment.State.EXPIRED)
+        invented = Worker(making.hit(hit.publication), ref="ASSIGNMENT2")
+        invented.open()
+        invented.post("withdraw", invented.token())
         assert real.do().status_code == 200
         assert Judgment.objects.count() == QUESTIONS

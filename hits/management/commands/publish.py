@@ -11,7 +11,7 @@ from hits.management.following import follow
 from hits.models import Job, Study, User
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.estimate import estimate
-from hits.pipeline.offer import terms_of
+from hits.pipeline.offer import requirement_of, terms_of
 from hits.pipeline.publish import pages_short, publish
 
 
@@ -34,6 +34,10 @@ class Command(BaseCommand):
         parser.add_argument("--approved-hits", type=int, help="at least so many")
         parser.add_argument("--approval-rate", type=int, help="at least so many per cent")
         parser.add_argument("--country", action="append", help="such as US, or US-CA")
+        parser.add_argument(
+            "--qualification", action="append", default=[], metavar="ID",
+            help="of the marketplace: an id, !ID for who has it not, 'ID >= 80', or masters",
+        )  # fmt: skip
         parser.add_argument("--yes", action="store_true", help="publish and pay for it")
 
     def handle(self, **options: Any) -> None:
@@ -51,6 +55,10 @@ class Command(BaseCommand):
             raise CommandError(refusal.message) from None
 
     def _publish(self, study: Study, by: User, options: dict[str, Any]) -> None:
+        for text in options["qualification"]:
+            if requirement_of(text) is None:
+                raise CommandError(f"{text}: this is no qualification.")
+        terms = _terms(study, options)
         pages = options["pages"] or pages_short(study)
         expected = estimate(
             study=study,
@@ -58,6 +66,7 @@ class Command(BaseCommand):
             reward=options["reward"],
             pages=pages,
             least_wage=options["least_wage"],
+            requirements=terms.requirements,
         )
         self.stdout.write(
             f"{pages:,} pages at ${expected.reward:.2f} and ${expected.fee:.2f} fee: "
@@ -71,7 +80,7 @@ class Command(BaseCommand):
         made = publish(
             study=study,
             channel=options["channel"],
-            terms=_terms(study, options),
+            terms=terms,
             by=by,
             least_wage=options["least_wage"],
             pages=pages,
@@ -94,6 +103,7 @@ def _terms(study: Study, options: dict[str, Any]) -> Terms:
         approved_hits=options["approved_hits"],
         approval_rate=options["approval_rate"],
         countries=options["country"] or (),
+        qualifications=options["qualification"],
     )
 
 

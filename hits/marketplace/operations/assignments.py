@@ -63,7 +63,7 @@ def _check_override(assignment: Assignment) -> None:
 
 def reject_assignment(requester: Requester, given: Given) -> dict[str, Any]:
     assignment = finding.own_assignment_locked(requester, given["AssignmentId"])
-    feedback = limits.text(given, "RequesterFeedback", at_most=FEEDBACK)
+    feedback = limits.text(given, "RequesterFeedback", at_most=FEEDBACK, required=True)
     if assignment.status != Status.SUBMITTED:
         raise wrong_state("Assignment", assignment.status, "Submitted")
     deciding.reject(assignment, feedback=feedback)
