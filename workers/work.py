@@ -14,6 +14,7 @@ from hits.pipeline.load import load
 from hits.pipeline.open import add_units, in_words, open_study, units_by_pool
 from hits.pipeline.recipe import Run, go_on
 from hits.pipeline.reconcile import reconcile, reconcile_due
+from hits.pipeline.rehearse import rehearse
 from hits.pipeline.release import release
 from hits.pipeline.rows import import_rows
 from hits.pipeline.simulate import simulate_by_import
@@ -100,6 +101,12 @@ def _judgments(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     )
 
 
+def _rehearse(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    given = {name: value for name, value in arguments.items() if name != "study"}
+    study = Study.objects.select_related("version", "corpus").get(pk=arguments["study"])
+    return rehearse(study=study, tell=progress, **given)
+
+
 def _simulate(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     given = {name: value for name, value in arguments.items() if name != "study"}
     study = Study.objects.select_related("version").get(pk=arguments["study"])
@@ -163,6 +170,7 @@ WORK: dict[str, Work] = {
     "rows": _rows,
     "judgments": _judgments,
     "simulate": _simulate,
+    "rehearse": _rehearse,
     "release": _release,
     "evaluate": _evaluate,
     "publish": _publish,

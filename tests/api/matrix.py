@@ -54,6 +54,9 @@ api/corpora/<slug:slug>/recipes/<slug:recipe>/         GET    401  404  404  404
 api/corpora/<slug:slug>/recipes/<slug:recipe>/         POST   401  403  403  403  404  202  202
 api/procedures/                                        GET    401  200  200  200  200  200  200
 api/studies/<slug:slug>/plan/                          GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/rehearsal/                     GET    401  404  404  404  404  404  404
+api/studies/<slug:slug>/rehearsal/                     POST   401  404  404  404  404  202  202
+api/studies/<slug:slug>/simulate/                      POST   401  404  404  404  404  400  400
 api/studies/<slug:slug>/clone/                         POST   401  404  404  404  404  201  201
 api/studies/<slug:slug>/pilot/                         POST   401  404  404  404  404  201  201
 api/studies/<slug:slug>/wage/                          POST   401  404  404  404  404  400  400
@@ -215,6 +218,8 @@ research/studies/<slug:slug>/                          GET    log  404  404  404
 research/studies/<slug:slug>/plan/                     GET    log  404  404  404  404  302  302
 research/studies/<slug:slug>/propose/                  GET    log  404  404  404  404  302  302
 research/studies/<slug:slug>/propose/                  POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/rehearsal/                GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/rehearsal/                POST   log  404  404  404  404  422  422
 research/studies/<slug:slug>/clone/                    GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/clone/                    POST   log  404  404  404  404  200  200
 research/studies/<slug:slug>/pilot/                    GET    log  404  404  404  404  200  200

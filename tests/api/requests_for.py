@@ -212,6 +212,8 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
             "unit": world.study.units.filter(gold__isnull=False).earliest("pk").key,
             "reason": "It is wrong.",
         },
+        ("api/studies/<slug:slug>/rehearsal/", "POST"): {"people": 20},
+        ("api/studies/<slug:slug>/simulate/", "POST"): {"people": 20},
         ("api/studies/<slug:slug>/clone/", "POST"): {"slug": "again", "name": "Again"},
         ("api/studies/<slug:slug>/pilot/", "POST"): {"pages": 3},
         ("api/studies/<slug:slug>/wage/", "POST"): {"pilot": "none", "hourly": "15"},
