@@ -15,7 +15,8 @@ from hits.analysis.arrays import Bools, Floats
 from hits.analysis.behaviour import DEALT
 from hits.analysis.crowd import Settings, Simulated, simulate
 from hits.analysis.signals.flags import SIGNALS, flags
-from hits.analysis.signals.work import Rules, Signal
+from hits.analysis.signals.rules import Rules
+from hits.analysis.signals.work import Signal
 
 BAD_SHARES = (0.1, 0.3)
 # As many judgments in all. With one a unit nobody is compared with others, as in ECCV Caption.

@@ -183,6 +183,17 @@ class Protocol(ABC, Generic[Settings, Wording]):
     def parse(self, fields: Fields, payload: Json, shown: Json | None, settings: Settings) -> Json:
         """The answer to store, or FieldErrors."""
 
+    # Of how many places, shown at random, an answer is one; 0 where nothing is shown so.
+    places: ClassVar[int] = 0
+
+    def place(self, answer: Json, shown: Json | None) -> int | None:
+        """In which of them, from 0, what was chosen stood."""
+        return None
+
+    def later_key(self, payload: Json, answer: Json) -> str | None:
+        """The key of the unit by which a study that this one feeds asks whether an answer holds."""
+        return None
+
     def told(self, fields: Fields) -> Fields:
         """The fields of the form that say what a file of judgments made elsewhere says."""
         return fields

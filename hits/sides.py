@@ -48,6 +48,13 @@ def ways_to_choose(
     return [{"choice": [each]} for each in ([sides[0], TIE, sides[1]] if ties else sides)]
 
 
+def place_of(answer: Json, shown: Json | None) -> int | None:
+    """On which side the chosen system stood; nothing of a tie or of a system beside itself."""
+    if shown is None or shown["left"] == shown["right"] or answer["chosen"] == TIE:
+        return None
+    return SIDES.index("left" if answer["chosen"] == shown["left"] else "right")
+
+
 def most_chosen(answers: Sequence[Json]) -> Aggregate:
     """The system that most people chose, if one is ahead of all others."""
     counts = Counter(answer["chosen"] for answer in answers)

@@ -33,7 +33,7 @@ from hits.models import (
     Unit,
     User,
 )
-from hits.pipeline import propose
+from hits.pipeline import propose, review
 from hits.pipeline.draw import draw
 from hits.pipeline.open import create_study, open_study
 from hits.pipeline.people import account_of, give_consent
@@ -202,6 +202,13 @@ def work(of: Study, account: Account, choice: str = "yes") -> Assignment:
     page = draw(study=of, account=account)
     submit(assignment_key=page.key, account=account, fields=truthful(page, choice))
     return page
+
+
+def refuse(page: Assignment, by: User, reason: str, *, use: str = "not_used") -> None:
+    """Refuse payment, as one may who has looked at the whole page and knows what it costs."""
+    review.look(assignment=page, by=by, positions=range(1, page.slots.count() + 1))
+    loss = review.loss_of(page).pay
+    review.decide(assignment=page, by=by, use=use, payment="refused", reason=reason, loss=loss)
 
 
 TERMS = Terms(

@@ -8,7 +8,7 @@ from django.utils import timezone
 from hits.channels.configured import channel, names
 from hits.channels.contract import NoAnswer
 from hits.models import Job
-from hits.pipeline import jobs, ledger, publish, reconcile
+from hits.pipeline import doubt, jobs, ledger, publish, reconcile, replace
 from hits.pipeline.calls import tell_of_compensations
 from hits.pipeline.check import check_submitted
 from hits.pipeline.pay import settle_payments
@@ -31,7 +31,9 @@ def sweep() -> None:
     jobs.ring_again()
     free_expired()
     check_submitted()
+    doubt.ask_what_is_due()
     settle_payments()
+    replace.ask_what_is_due()
     tell_of_compensations()
     for publication in publish.launches_left():
         publish.ask_to_launch(publication, by=None)
@@ -62,7 +64,7 @@ def forget_expired_sessions() -> None:
 def forget_routine_jobs() -> None:
     """What the sweep asks for by itself many times a day."""
     Job.objects.filter(
-        kind__in=["settle", "reconcile"],
+        kind__in=["settle", "reconcile", "signals", "replace"],
         asked_by__isnull=True,
         finished_at__lt=timezone.now() - ROUTINE_KEPT,
     ).delete()

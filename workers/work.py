@@ -4,8 +4,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from hits.models import Corpus, Proposal, Publication, Study, User
+from hits.models import Corpus, Proposal, Publication, Study, Unit, User
+from hits.pipeline.bulk import decide_many
+from hits.pipeline.doubt import read_signals
 from hits.pipeline.evaluate import evaluate
+from hits.pipeline.gold_doubt import recheck
 from hits.pipeline.jobs import Progress, Work
 from hits.pipeline.judgments import import_judgments
 from hits.pipeline.launch import launch
@@ -16,6 +19,7 @@ from hits.pipeline.recipe import Run, go_on
 from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.rehearse import rehearse
 from hits.pipeline.release import release
+from hits.pipeline.replace import replace_all
 from hits.pipeline.rows import import_rows
 from hits.pipeline.simulate import simulate_by_import
 from workers.precomputed import propose_file
@@ -161,6 +165,31 @@ def _recipe(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {"waiting": waiting.key if waiting else None}
 
 
+def _signals(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    return read_signals(Study.objects.select_related("version").get(pk=arguments["study"]))
+
+
+def _decide(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    return decide_many(
+        by=User.objects.get(pk=arguments["by"]),
+        pages=arguments["pages"],
+        use=arguments["use"],
+        reason=arguments["reason"],
+        tell=progress,
+    )
+
+
+def _recheck(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    return recheck(
+        unit=Unit.objects.get(pk=arguments["unit"]),
+        by=User.objects.filter(pk=arguments["by"]).first(),
+    )
+
+
+def _replace(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    return {"tickets": replace_all()}
+
+
 WORK: dict[str, Work] = {
     "import": _import,
     "propose": _propose,
@@ -177,4 +206,8 @@ WORK: dict[str, Work] = {
     "reconcile": _reconcile,
     "settle": _settle,
     "recipe": _recipe,
+    "signals": _signals,
+    "decide": _decide,
+    "recheck": _recheck,
+    "replace": _replace,
 }

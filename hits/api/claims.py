@@ -135,7 +135,8 @@ class ClaimExclude(APIView):
         """No more units of the study for this person, on any channel."""
         claim = claim_of(request, pk)
         study = claim.hit.publication.study
-        people.exclude(study=study, account=claim.account, **_sent(ExcludeSerializer, request))
+        reason = _sent(ExcludeSerializer, request)["reason"]
+        people.exclude(study=study, account=claim.account, reason=reason, by=user_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -143,5 +144,6 @@ class ClaimReadmit(APIView):
     @extend_schema(operation_id="claims_readmit", request=None, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
         claim = claim_of(request, pk)
-        people.readmit(study=claim.hit.publication.study, account=claim.account)
+        study = claim.hit.publication.study
+        people.readmit(study=study, account=claim.account, by=user_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -18,7 +18,7 @@ from hits.api.review_serializers import (
     QueuedSerializer,
 )
 from hits.models import Account, Assignment, Claim, Decision, Role, Study, User
-from hits.pipeline import evidence, review
+from hits.pipeline import doubt, evidence, review
 from hits.pipeline.errors import NotAllowed
 from hits.pipeline.pay import payment_there
 
@@ -30,7 +30,7 @@ def _person_of(user: User) -> int:
     return Account.objects.filter(user=user).values_list("person_id", flat=True).first() or 0
 
 
-def _submitted(request: Request, key: UUID) -> Assignment:
+def submitted_page(request: Request, key: UUID) -> Assignment:
     """A page of a study that the user reviews, done by somebody else."""
     user = user_of(request)
     pages = Assignment.objects.filter(
@@ -45,23 +45,23 @@ def _submitted(request: Request, key: UUID) -> Assignment:
 class ReviewQueue(mixins.ListModelMixin, Listing):
     queryset = Assignment.objects.none()
     serializer_class = QueuedSerializer
-    order = ("-golds_failed", "submitted_at", "pk")
+    order = ("-doubt", "submitted_at", "pk")
+    filters = {"person": ("person_id", serializers.IntegerField())}
 
     def get_queryset(self) -> QuerySet[Assignment]:
         study = study_of(self.request, self.kwargs["slug"], *REVIEWING)
-        waiting = review.queue(study).exclude(person_id=_person_of(user_of(self.request)))
-        return waiting.select_related("claim")
+        return review.queue(study, user=user_of(self.request)).select_related("claim")
 
     @extend_schema(operation_id="studies_review_list")
     def get(self, request: Request, slug: str) -> Response:
-        """Checked pages that wait for a person: most failed golds first, then the oldest."""
+        """Pages that wait for a person: the most doubtful first, then the oldest."""
         return self.list(request)
 
 
 class ReviewView(APIView):
     @extend_schema(operation_id="reviews_retrieve", responses=EvidenceSerializer)
     def get(self, request: Request, key: UUID) -> Response:
-        return Response(_evidence(_submitted(request, key)))
+        return Response(evidence_of(request, submitted_page(request, key)))
 
 
 class ReviewDecide(APIView):
@@ -70,23 +70,32 @@ class ReviewDecide(APIView):
     )
     def post(self, request: Request, key: UUID) -> Response:
         """Decide on use and payment, or decide anew; earlier decisions stay on record."""
-        assignment = _submitted(request, key)
+        assignment = submitted_page(request, key)
         sent = DecideSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         values = sent.validated_data
         seen = values.pop("last_decision", None)
         review.decide(assignment=assignment, by=user_of(request), seen=seen, **values)
         assignment.refresh_from_db()
-        return Response(_evidence(assignment))
+        return Response(evidence_of(request, assignment))
 
 
-def _evidence(assignment: Assignment) -> dict[str, object]:
+def evidence_of(request: Request, assignment: Assignment) -> dict[str, object]:
     claim = Claim.objects.filter(assignment=assignment).select_related("hit__publication").first()
+    is_first = assignment.second_asked_by_id is not None
+    said = evidence.said_by_others(assignment)
     gathered = {
         "page": assignment,
         "person": evidence.track_record(assignment),
         "answers": evidence.answers_of(assignment),
+        "others": {str(position): dict(words) for position, words in said.items()},
+        "signals": doubt.flags_on(
+            assignment.pk, assignment.study_id, assignment.person_id
+        ).select_related("assignment"),
         "decisions": evidence.decisions_on(assignment).select_related("assignment"),
+        "opinions": [] if is_first else assignment.opinions.select_related("by").order_by("-pk"),
+        "unseen": review.unseen(assignment, user_of(request)),
+        "loss": review.loss_of(assignment).pay,
         "last_decision": review.last_decision(assignment),
         "payment_there": payment_there(claim) if claim is not None and claim.theirs else "",
     }

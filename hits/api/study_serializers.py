@@ -15,6 +15,7 @@ from hits.protocol import registry
 class VersionSerializer(serializers.ModelSerializer[StudyVersion]):
     settings = serializers.DictField(read_only=True)
     wording = serializers.DictField(read_only=True)
+    quality = serializers.DictField(read_only=True)
     created_by = serializers.StringRelatedField[Any]()
 
     class Meta:
@@ -22,7 +23,8 @@ class VersionSerializer(serializers.ModelSerializer[StudyVersion]):
         fields = [
             "number", "settings", "wording", "information", "consent_number", "judgments_wanted",
             "lease_minutes", "pay", "expected_minutes", "most_units_a_person", "most_units_a_day",
-            "training_units", "training_accuracy", "training_attempts", "created_by", "created_at",
+            "training_units", "training_accuracy", "training_attempts", "quality", "created_by",
+            "created_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -88,6 +90,9 @@ class ChangeSerializer(serializers.Serializer[Any]):
 
     settings = serializers.DictField(required=False)
     wording = serializers.DictField(required=False)
+    quality = serializers.DictField(
+        required=False, help_text="Rules of the signals; what is left out is as usual."
+    )
     information = serializers.CharField(required=False, max_length=20_000)
     judgments_wanted = serializers.IntegerField(required=False, min_value=1, max_value=1000)
     lease_minutes = serializers.IntegerField(required=False, min_value=1, max_value=365 * 24 * 60)

@@ -8,6 +8,7 @@ from hits.models.ledger import Intent
 from hits.models.machines import Candidate, Machine, Proposal
 from hits.models.people import Account, Invitation, Membership, Person, Role, User
 from hits.models.publication import Claim, ClaimState, Hit, Publication, Qualification
+from hits.models.quality import Flag, GoldDecision, Look, Opinion, PersonEvent, Reading
 from hits.models.release import Release, ReleaseFile
 from hits.models.study import (
     Consent,
@@ -35,6 +36,8 @@ __all__ = [
     "Decision",
     "Evaluation",
     "Exclusion",
+    "Flag",
+    "GoldDecision",
     "Hit",
     "Image",
     "Intent",
@@ -42,13 +45,17 @@ __all__ = [
     "Job",
     "Judgment",
     "JudgmentImport",
+    "Look",
     "Machine",
     "Membership",
+    "Opinion",
     "Participation",
     "Person",
+    "PersonEvent",
     "Proposal",
     "Publication",
     "Qualification",
+    "Reading",
     "Region",
     "Release",
     "ReleaseFile",

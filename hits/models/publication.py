@@ -30,6 +30,9 @@ class Publication(models.Model):
     pages = models.PositiveIntegerField(
         default=0, db_default=0, help_text="How many pages somebody agreed to pay for."
     )
+    replaced = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Pages bought because others were paid and not used."
+    )
     hit_type_id = models.CharField(max_length=64, blank=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     compensates = models.OneToOneField(

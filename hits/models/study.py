@@ -107,6 +107,9 @@ class StudyVersion(models.Model):
         default=80, db_default=80, help_text="Percent of them that must be right to qualify."
     )
     training_attempts = models.PositiveSmallIntegerField(default=2, db_default=2)
+    quality = models.JSONField(
+        default=dict, db_default={}, help_text="Rules of the signals, and what follows from them."
+    )
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from hits.models.people import Account, Person
+from hits.models.people import Account, Person, User
 from hits.models.study import Study, StudyVersion, Unit
 
 
@@ -56,6 +56,24 @@ class Assignment(models.Model):
         max_length=10, choices=Payment.choices, default=Payment.PENDING, db_default=Payment.PENDING
     )
 
+    doubt = models.FloatField(
+        default=0, db_default=0, help_text="Of the strongest signal on it; 1 at its threshold."
+    )
+    looked_at = models.DateTimeField(null=True, help_text="When a person last decided on it.")
+    second_asked_by = models.ForeignKey(
+        User, models.PROTECT, null=True, related_name="+", help_text="Until somebody else decides."
+    )
+    # The queue of reviewers: what no rule could decide on, and what was raised since it did.
+    waits = models.GeneratedField(
+        expression=models.ExpressionWrapper(
+            Q(checked_at__isnull=False)
+            & (Q(use="pending") | Q(use="used", doubt__gte=1, looked_at__isnull=True)),
+            output_field=models.BooleanField(),
+        ),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
+
     class Meta:
         constraints = [
             models.CheckConstraint(
@@ -77,8 +95,8 @@ class Assignment(models.Model):
                 name="assignment_unchecked",
             ),
             models.Index(
-                fields=["study", "submitted_at"],
-                condition=Q(use="pending", checked_at__isnull=False),
+                fields=["study", "-doubt", "submitted_at", "id"],
+                condition=Q(waits=True),
                 name="assignment_to_review",
             ),
             models.Index(fields=["study", "person"], name="assignment_by_person"),

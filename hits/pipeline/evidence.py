@@ -1,5 +1,7 @@
 """Evidence: what a reviewer needs to decide on a page. People are numbers here, never names."""
 
+import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +12,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from hits.models import Assignment, Decision, Slot, Study
 from hits.pipeline.show import items_of
+from hits.pipeline.statements import rows
 from hits.pipeline.tally import problems_of
 from hits.protocol import EXPLANATION, protocol
 from hits.records import ImageShown
@@ -31,6 +34,7 @@ class Answered:
     expected: str
     passed: bool | None
     explanation: str = ""
+    is_retired: bool = False
 
     @property
     def headline(self) -> str:
@@ -47,7 +51,7 @@ class Answered:
 
     @property
     def is_failed(self) -> bool:
-        return self.passed is False
+        return self.passed is False and not self.is_retired
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ def answers_of(assignment: Assignment) -> list[Answered]:
     """All questions of a page in their order; the assignment comes with its study and version."""
     kind = protocol(assignment.study.protocol)
     wording = kind.wording_model.model_validate(assignment.version.wording)
-    rows = list(
+    slots = list(
         Slot.objects.filter(assignment=assignment)
         .order_by("position")
         .values_list(
@@ -77,15 +81,16 @@ def answers_of(assignment: Assignment) -> list[Answered]:
             "shown",
             "unit__payload",
             "unit__gold",
+            "unit__excluded",
             "judgment__answer",
             "judgment__problem",
             "judgment__seconds",
         )
     )
-    items = items_of(kind, [row[2] for row in rows])
+    items = items_of(kind, [slot[2] for slot in slots])
     found = []
-    for position, shown, payload, gold, answer, problem, seconds in rows:
-        parts = list(_parts(kind.show(payload, shown, items)))
+    for position, shown, payload, gold, is_retired, answer, problem, seconds in slots:
+        parts = list(parts_of(kind.show(payload, shown, items)))
         found.append(
             Answered(
                 position=position,
@@ -97,9 +102,34 @@ def answers_of(assignment: Assignment) -> list[Answered]:
                 expected=kind.describe(gold, wording) if gold is not None else "",
                 passed=kind.check(answer, gold) if gold and answer else None,
                 explanation=(gold or {}).get(EXPLANATION, ""),
+                is_retired=gold is not None and is_retired,
             )
         )
     return found
+
+
+_OTHERS = """
+    SELECT mine.position, j.answer::text, count(*)
+    FROM hits_slot mine
+    JOIN hits_unit u ON u.id = mine.unit_id AND u.gold IS NULL
+    JOIN hits_slot s ON s.unit_id = mine.unit_id AND s.id <> mine.id
+    JOIN hits_assignment a ON a.id = s.assignment_id AND a.use <> 'not_used'
+    JOIN hits_judgment j ON j.slot_id = s.id AND j.answer IS NOT NULL
+    WHERE mine.assignment_id = %(assignment)s AND s.state = 'counted'
+    GROUP BY 1, 2
+"""
+
+
+def said_by_others(assignment: Assignment) -> dict[int, list[tuple[str, int]]]:
+    """What other people answered to the questions of a page, and how many of them; in words, the
+    most frequent first."""
+    kind = protocol(assignment.study.protocol)
+    wording = kind.wording_model.model_validate(assignment.version.wording)
+    found: dict[int, Counter[str]] = {}
+    for position, answer, count in rows(_OTHERS, {"assignment": assignment.pk}):
+        words = kind.describe(json.loads(answer), wording).partition(SEPARATOR)[0]
+        found.setdefault(position, Counter())[words] += count
+    return {position: said.most_common() for position, said in found.items()}
 
 
 def image_urls(assignment: Assignment) -> list[str]:
@@ -188,12 +218,12 @@ class Report:
 
 def reported(study: Study, limit: int) -> list[Report]:
     kind = protocol(study.protocol)
-    rows = list(problems_of(study)[:limit])
-    items = items_of(kind, [row.slot.unit.payload for row in rows])
+    problems = list(problems_of(study)[:limit])
+    items = items_of(kind, [row.slot.unit.payload for row in problems])
     found = []
-    for row in rows:
+    for row in problems:
         slot = row.slot
-        parts = list(_parts(kind.show(slot.unit.payload, slot.shown, items)))
+        parts = list(parts_of(kind.show(slot.unit.payload, slot.shown, items)))
         found.append(
             Report(
                 text=row.problem,
@@ -209,16 +239,16 @@ def reported(study: Study, limit: int) -> list[Report]:
     return found
 
 
-def _parts(shown: Any) -> Iterator[ImageShown | str]:
+def parts_of(shown: Any) -> Iterator[ImageShown | str]:
     """The images and texts in what a protocol shows, in its order."""
     if isinstance(shown, ImageShown | str):
         yield shown
     elif isinstance(shown, dict):
         for value in shown.values():
-            yield from _parts(value)
+            yield from parts_of(value)
     elif isinstance(shown, list | tuple):
         for value in shown:
-            yield from _parts(value)
+            yield from parts_of(value)
 
 
 def _median_seconds(theirs: QuerySet[Assignment]) -> float | None:

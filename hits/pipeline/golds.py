@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from hits.models import Curation, Slot, Study, Unit, User
+from hits.pipeline import jobs
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.remove import with_reason
@@ -17,6 +18,7 @@ from hits.pipeline.rules import rules_of
 from hits.protocol import Protocol, protocol
 from hits.records import Json
 
+RECHECK = "recheck"
 MOST_AT_ONCE = 2_000
 BATCH = 1_000
 
@@ -89,7 +91,8 @@ def promote(
 
 @transaction.atomic
 def retire(*, study: Study, key: str, reason: str, by: User | None) -> Unit:
-    """No page has this gold any more; what was answered to it stays on record."""
+    """No page has this gold any more; what was answered to it stays on record, and a job checks the
+    pages that failed it again without it."""
     reason = with_reason(reason)
     gold = (
         Unit.objects.select_for_update(no_key=True)
@@ -104,6 +107,8 @@ def retire(*, study: Study, key: str, reason: str, by: User | None) -> Unit:
         )
         Unit.objects.filter(pk=gold.pk).update(excluded=True)
         gold.excluded = True
+        again = {"unit": gold.pk, "by": None if by is None else by.pk}
+        jobs.ask(kind=RECHECK, arguments=again, by=by, study=study)
     return gold
 
 

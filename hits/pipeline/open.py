@@ -14,6 +14,7 @@ from django.utils import timezone
 from psycopg2.errors import UniqueViolation
 from pydantic import ValidationError
 
+from hits.analysis.signals.settings import QualitySettings
 from hits.models import (
     Corpus,
     Membership,
@@ -46,7 +47,7 @@ INFORMATION = (
 VERSIONED = (
     "settings", "wording", "information", "judgments_wanted", "lease_minutes", "pay",
     "expected_minutes", "most_units_a_person", "most_units_a_day", "training_units",
-    "training_accuracy", "training_attempts",
+    "training_accuracy", "training_attempts", "quality",
 )  # fmt: skip
 PARTS = ("settings", "wording")
 MOST_WORDS = 10_000
@@ -76,7 +77,7 @@ def create_study(
     expected_minutes: int = 0,
     seed: int = 0,
     split: str = "",
-    **rules: int,
+    **rules: Any,
 ) -> Study:
     """A draft with its first version, which wants as many judgments a unit as the protocol's paper
     unless told otherwise; `rules` are its limits and its training."""
@@ -130,6 +131,7 @@ def change_version(
         values["wording"] = kind.wording_model.model_validate(
             values.get("wording", {})
         ).model_dump()
+        values["quality"] = QualitySettings.model_validate(values.get("quality", {})).model_dump()
     except ValidationError as wrong:
         raise Refused(f"These settings cannot be used: {plainly(wrong)}") from None
     _refuse_unstorable(values)

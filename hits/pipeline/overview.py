@@ -172,7 +172,7 @@ def _pages_counted(study: Study) -> Pages:
                count(*) FILTER (WHERE a.state IN ('returned', 'expired')),
                count(*) FILTER (WHERE a.use = 'used'),
                count(*) FILTER (WHERE a.use = 'not_used'),
-               count(*) FILTER (WHERE a.use = 'pending' AND a.checked_at IS NOT NULL),
+               count(*) FILTER (WHERE a.waits),
                coalesce(sum(a.golds_shown), 0),
                coalesce(sum(a.golds_failed), 0),
                max(a.drawn_at)
@@ -241,7 +241,7 @@ def rate_of(study: Study, progress: Progress) -> Rate | None:
 def _attention(study: Study, progress: Progress, pages: Pages, results: Results) -> list[Attention]:
     found = []
     if pages.to_review:
-        text = f"{_pages(pages.to_review)} with failed golds {_wait(pages.to_review)} for review."
+        text = f"{_pages(pages.to_review)} {_wait(pages.to_review)} for review."
         found.append(Attention(text, "warn", "review", "Review"))
     if results.problems:
         text = f"{results.problems:,} questions have reported problems."
@@ -289,7 +289,7 @@ def waiting_by_study(studies: Sequence[Study]) -> dict[int, int]:
     counted = rows(
         """
         SELECT study_id, count(*) FROM hits_assignment
-        WHERE study_id = ANY (%(studies)s) AND use = 'pending' AND checked_at IS NOT NULL
+        WHERE study_id = ANY (%(studies)s) AND waits
         GROUP BY study_id
         """,
         {"studies": [study.pk for study in studies]},

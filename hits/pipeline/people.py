@@ -19,6 +19,7 @@ from hits.models import (
     Membership,
     Participation,
     Person,
+    PersonEvent,
     Slot,
     Study,
     User,
@@ -30,6 +31,8 @@ from hits.pipeline.rules import to_be_left
 from hits.pipeline.submit import close
 
 IN_HOUSE = "in_house"
+LONGEST_REASON = 200
+READMITTED = "May go on."
 LOGIN_EXISTS = "There is a login with this address. Log in, then open the link again."
 
 
@@ -60,7 +63,7 @@ def account_at(*, channel: str, external_id: str, user: User | None = None) -> A
 def give_consent(*, study: Study, account: Account) -> Consent:
     if study.version is None:
         raise Closed("This study is not open yet.")
-    _lock_person(account)
+    lock_person(account)
     participation, _ = Participation.objects.get_or_create(study=study, person_id=account.person_id)
     in_force = participation.consents.filter(withdrawn_at__isnull=True).first()
     if in_force is not None and in_force.version_id == study.version.pk:
@@ -72,7 +75,7 @@ def give_consent(*, study: Study, account: Account) -> Consent:
 @transaction.atomic
 def withdraw(*, study: Study, account: Account) -> None:
     """No more pages; what was submitted stays, what is open goes back."""
-    _lock_person(account)
+    lock_person(account)
     _end_consent(study, account)
     for page in Assignment.objects.select_for_update(no_key=True).filter(
         study=study, person_id=account.person_id, state="open"
@@ -84,7 +87,7 @@ def withdraw(*, study: Study, account: Account) -> None:
 def withdraw_from(*, page: Assignment, account: Account) -> None:
     """This page goes back, and with the last page that an account could still submit its consent.
     Whose account it is may be an invention, so that no other page is touched."""
-    _lock_person(account)
+    lock_person(account)
     theirs = Assignment.objects.filter(study=page.study_id, account=account)
     mine = theirs.select_for_update(no_key=True).filter(pk=page.pk, state="open").first()
     if mine is not None:
@@ -103,20 +106,35 @@ def _end_consent(study: Study, account: Account) -> None:
 
 
 @transaction.atomic
-def exclude(*, study: Study, account: Account, reason: str) -> None:
+def exclude(*, study: Study, account: Account, reason: str, by: User | None = None) -> PersonEvent:
     """No more units of this study; what the person did stays."""
-    if not reason.strip():
+    reason = reason.strip()
+    if not reason:
         raise Refused("Write down why.")
-    _lock_person(account)
+    if len(reason) > LONGEST_REASON:
+        raise Refused(f"Use at most {LONGEST_REASON} characters to say why.")
+    lock_person(account)
     participation, _ = Participation.objects.get_or_create(study=study, person_id=account.person_id)
-    Participation.objects.filter(pk=participation.pk).update(excluded_reason=reason.strip())
+    Participation.objects.filter(pk=participation.pk).update(excluded_reason=reason)
+    return _on_record(study, account, PersonEvent.Kind.EXCLUDED, reason, by)
 
 
 @transaction.atomic
-def readmit(*, study: Study, account: Account) -> None:
-    _lock_person(account)
+def readmit(
+    *, study: Study, account: Account, reason: str = READMITTED, by: User | None = None
+) -> PersonEvent:
+    lock_person(account)
     theirs = Participation.objects.filter(study=study, person_id=account.person_id)
     theirs.update(excluded_reason="")
+    return _on_record(study, account, PersonEvent.Kind.READMITTED, reason, by)
+
+
+def _on_record(
+    study: Study, account: Account, kind: str, text: str, by: User | None
+) -> PersonEvent:
+    return PersonEvent.objects.create(
+        study=study, person_id=account.person_id, kind=kind, text=text.strip(), by=by
+    )
 
 
 def excluded_because(study: Study, account: Account) -> str:
@@ -125,7 +143,7 @@ def excluded_because(study: Study, account: Account) -> str:
     return theirs.values_list("excluded_reason", flat=True).first() or ""
 
 
-def _lock_person(account: Account) -> None:
+def lock_person(account: Account) -> None:
     """Whatever changes where a person stands locks the person first, and alone."""
     person = Person.objects.select_for_update(no_key=True).get(pk=account.person_id)
     if person.same_as_id is not None:

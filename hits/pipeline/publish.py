@@ -101,7 +101,7 @@ def _locked(study: Study) -> Study:
     return Study.objects.select_for_update(no_key=True, of=("self",)).get(pk=study.pk)
 
 
-def _locked_publication(publication: Publication) -> Publication:
+def locked_publication(publication: Publication) -> Publication:
     """After its study, as everybody locks them who locks both."""
     study = _locked(publication.study)
     locked = Publication.objects.select_for_update().get(pk=publication.pk)
@@ -187,7 +187,7 @@ def top_up(*, publication: Publication, pages: int, by: User, seen: int | None =
     terms = Terms.from_json(publication.terms)
     refuse_what_is_not_covered(marketplace(publication.channel), wanted, terms)
     with transaction.atomic():
-        locked = _locked_publication(publication)
+        locked = locked_publication(publication)
         _refuse_closed(locked)
         _refuse_added_meanwhile(locked, seen)
         _refuse_too_many(locked.study, wanted)
@@ -225,7 +225,7 @@ def replace_lost(publication: Publication) -> int:
     if publication.compensates_id is not None:
         return 0
     with transaction.atomic():
-        locked = _locked_publication(publication)
+        locked = locked_publication(publication)
         if locked.state != Publication.State.OPEN or locked.study.state != Study.State.OPEN:
             return 0
         agreed = locked.pages - tickets_that_cost(locked).count()
@@ -242,7 +242,7 @@ def set_state(*, publication: Publication, state: str, by: User) -> None:
     if state not in Publication.State.values:
         raise Refused("A publication is open, paused or closed.")
     with transaction.atomic():
-        locked = _locked_publication(publication)
+        locked = locked_publication(publication)
         if locked.state == Publication.State.CLOSED and state != locked.state:
             raise Closed("A closed publication stays closed. Publish the study anew.")
         if state == Publication.State.OPEN and locked.compensates_id is None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from hits.analysis.signals.settings import QualitySettings
 from hits.models import Study
 from hits.protocol import Protocol, protocol
 
@@ -33,3 +34,9 @@ def to_be_left(one: Study, other: Study, started: Mapping[int, datetime]) -> Stu
     if comes_after(one, other) != comes_after(other, one):
         return one if comes_after(one, other) else other
     return max(one, other, key=lambda study: started[study.pk])
+
+
+def quality_of(study: Study) -> QualitySettings:
+    """What is doubted, and what follows from it, by the version in force."""
+    assert study.version is not None
+    return QualitySettings.model_validate(study.version.quality)

@@ -279,6 +279,11 @@ class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
         options = [Option(CAPTION, "A caption is suitable", ""), Option(NONE, wording.none, "")]
         return [Tallied("choice", wording.question, options)]
 
+    def later_key(self, payload: Json, answer: Json) -> str | None:
+        if answer["choice"] == NONE:
+            return None
+        return _images_key(answer["caption"], payload["positive"], payload["negative"])
+
     def row(self, answer: Json) -> Sequence[Any]:
         return answer["choice"], answer.get("caption", ""), answer.get("text", "")
 
@@ -463,6 +468,7 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
         {"caption": 3, "positive": 3, "negative": 4},
     )
     columns = ("choice",)
+    places = 2
     reports = frozenset({Report.CONVERSION})
 
     def units(
@@ -520,6 +526,11 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
         verdict = BOTH if lead == 0 else POSITIVE if lead > 0 else NEGATIVE
         return VERDICTS.index(verdict) / (len(VERDICTS) - 1)
 
+    def place(self, answer: Json, shown: Json | None) -> int | None:
+        if shown is None or answer["choice"] not in {POSITIVE, NEGATIVE}:
+            return None
+        return _sides(shown).index(answer["choice"])
+
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["choice"] == gold["choice"])
 
@@ -561,8 +572,12 @@ def is_accepted(unit: JudgedUnit, confirmations: int) -> bool:
 
 def _images_unit(caption: int, positive: int, negative: int, gold: Json | None = None) -> UnitDraft:
     payload = {"caption": caption, "positive": positive, "negative": negative}
-    key = f"{caption}:{positive}:{negative}"
+    key = _images_key(caption, positive, negative)
     return UnitDraft(key, UNIT if gold is None else GOLD, payload, gold)
+
+
+def _images_key(caption: int, positive: int, negative: int) -> str:
+    return f"{caption}:{positive}:{negative}"
 
 
 def _sides(shown: Json | None) -> tuple[str, str]:

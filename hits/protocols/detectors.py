@@ -45,6 +45,7 @@ from hits.sides import (
     as_shown,
     chosen,
     most_chosen,
+    place_of,
     said_of,
     ways_to_choose,
 )
@@ -195,6 +196,7 @@ class Detectors(PagedProtocol[Settings, Wording]):
     )
     columns = ("chosen",)
     reports = frozenset({Report.COMPARISONS})
+    places = 2
 
     def units(self, source: UnitSource, settings: Settings, random: Random) -> Iterator[UnitDraft]:
         for row in source.rows():
@@ -246,6 +248,9 @@ class Detectors(PagedProtocol[Settings, Wording]):
         self, payload: Json, shown: Json | None, settings: Settings, random: Random
     ) -> Sequence[Fields]:
         return ways_to_choose(payload["outputs"], shown)
+
+    def place(self, answer: Json, shown: Json | None) -> int | None:
+        return place_of(answer, shown)
 
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["chosen"] == gold["chosen"])

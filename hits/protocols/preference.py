@@ -49,6 +49,7 @@ from hits.sides import (
     as_shown,
     chosen,
     most_chosen,
+    place_of,
     said_of,
     ways_to_choose,
 )
@@ -233,6 +234,7 @@ class Preference(PagedProtocol[Settings, Wording]):
     )
     columns = ("chosen",)
     reports = frozenset({Report.COMPARISONS})
+    places = 2
 
     def units(self, source: UnitSource, settings: Settings, random: Random) -> Iterator[UnitDraft]:
         for row in source.rows():
@@ -290,6 +292,9 @@ class Preference(PagedProtocol[Settings, Wording]):
             _gained(output["images"], payload["caption"], fits) for output in payload["outputs"]
         )
         return None if one is None or two is None or one == two else float(two > one)
+
+    def place(self, answer: Json, shown: Json | None) -> int | None:
+        return place_of(answer, shown)
 
     def check(self, answer: Json, gold: Json) -> bool:
         return bool(answer["chosen"] == gold["chosen"])

@@ -1,6 +1,8 @@
 """Figures as people read them."""
 
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from django import template
 
@@ -56,3 +58,9 @@ def size(number: int) -> str:
             return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
+
+
+@register.filter
+def of(found: Mapping[Any, Any] | None, key: Any) -> Any:
+    """What a mapping has under a key that a template knows only by name."""
+    return (found or {}).get(key)

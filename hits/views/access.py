@@ -56,7 +56,10 @@ def study_for(request: HttpRequest, slug: str, *roles: str) -> Study:
 
 def study_to_review(request: HttpRequest, slug: str) -> Study:
     return get_object_or_404(
-        Study.objects.of(user_of(request), *REVIEWING).exclude(state=Study.State.DRAFT), slug=slug
+        Study.objects.of(user_of(request), *REVIEWING)
+        .exclude(state=Study.State.DRAFT)
+        .select_related("version"),
+        slug=slug,
     )
 
 

@@ -137,7 +137,7 @@ def _confirm_exclusion(claim: Claim, values: Values) -> Confirmation:
 
 def _exclude(claim: Claim, values: Values, by: User, key: UUID) -> str:
     study = claim.hit.publication.study
-    people.exclude(study=study, account=claim.account, reason=values["reason"])
+    people.exclude(study=study, account=claim.account, reason=values["reason"], by=by)
     return f"{_worker(claim)} is excluded from this study."
 
 
@@ -159,7 +159,7 @@ def _confirm_return(claim: Claim, values: Values) -> Confirmation:
 
 
 def _readmit(claim: Claim, values: Values, by: User, key: UUID) -> str:
-    people.readmit(study=claim.hit.publication.study, account=claim.account)
+    people.readmit(study=claim.hit.publication.study, account=claim.account, by=by)
     return f"{_worker(claim)} may work in this study again."
 
 

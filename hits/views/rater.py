@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from hits.models import Account, Assignment, Consent, Participation, Role, Study, StudyVersion, User
-from hits.pipeline import limits, people, training
+from hits.pipeline import limits, people, standing, training
 from hits.pipeline.draw import draw
-from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
+from hits.pipeline.errors import Closed, NotAllowed, NothingLeft, PipelineError
 from hits.pipeline.feedback import feedback_on
 from hits.pipeline.own_work import earned, own_pages, told, with_seconds
 from hits.pipeline.statements import Joined
@@ -271,8 +271,26 @@ def own_work(request: HttpRequest) -> HttpResponse:
         "older": found[PAGES_LISTED - 1].key if len(found) > PAGES_LISTED else None,
         "is_first": before is None,
         "earned": earned(user),
+        "records": standing.own_records(user),
     }
     return render(request, "account/own_work.html", context)
+
+
+@login_required
+@require_POST
+def appeal(request: HttpRequest, slug: str) -> HttpResponse:
+    """A note to the reviewers of a study in which one worked."""
+    user = user_of(request)
+    worked = Study.objects.filter(assignments__account__user=user).distinct()
+    study = get_object_or_404(worked, slug=slug)
+    text = request.POST.get("text", "").replace("\0", "").strip()
+    try:
+        standing.appeal(study=study, by=user, text=text)
+    except PipelineError as refusal:
+        messages.warning(request, refusal.message)
+    else:
+        messages.success(request, "Sent to the reviewers. You will read their answer here.")
+    return redirect("own_work")
 
 
 def _key(text: str) -> UUID | None:

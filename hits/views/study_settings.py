@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from hits.analysis.signals.settings import QualitySettings
 from hits.models import StudyVersion
 from hits.pipeline.errors import Refused, Stale
 from hits.pipeline.open import change_version
@@ -45,7 +46,13 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _changed(version: StudyVersion, values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if getattr(version, name) != value}
+    return {name: value for name, value in values.items() if _of(version, name) != value}
+
+
+def _of(version: StudyVersion, name: str) -> Any:
+    """Versions from before there were rules of quality were under those that hold unless set."""
+    value = getattr(version, name)
+    return QualitySettings.model_validate(value).model_dump() if name == "quality" else value
 
 
 def _with_changes(
@@ -64,6 +71,6 @@ def _names(new: StudyVersion, old: StudyVersion | None) -> list[str]:
         return ["first version"]
     names = [name for name in PLAIN if getattr(new, name) != getattr(old, name)]
     for part in PARTS:
-        values, earlier = getattr(new, part), getattr(old, part)
+        values, earlier = _of(new, part), _of(old, part)
         names += [name for name in values if values[name] != earlier.get(name)]
     return names

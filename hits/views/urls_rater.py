@@ -15,6 +15,7 @@ urlpatterns = [
     path("studies/<slug:slug>/withdraw/", rater.withdraw, name="withdraw"),
     path("studies/<slug:slug>/next/", rater.next_page, name="next_page"),
     path("work/", rater.own_work, name="own_work"),
+    path("studies/<slug:slug>/appeal/", rater.appeal, name="appeal"),
     path("work/<uuid:key>/", work.page, name="page"),
     path("work/<uuid:key>/done/", rater.page_done, name="page_done"),
     path("work/<uuid:key>/save", work.page_save, name="page_save"),

@@ -11,6 +11,7 @@ from django.forms.fields import InvalidJSONInput
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from hits.analysis.signals.settings import QualitySettings
 from hits.models import Study, StudyVersion
 from hits.pipeline.open import MOST_PAY, TOO_MUCH_PAY
 from hits.pipeline.plainly import sentence_of
@@ -24,7 +25,7 @@ RULES = (
 )  # fmt: skip
 PLAIN = ("pay", "expected_minutes", "lease_minutes", "judgments_wanted", "information", *RULES)
 ZERO_IF_EMPTY = ("expected_minutes", "most_units_a_person", "most_units_a_day", "training_units")
-PARTS = ("settings", "wording")
+PARTS = ("settings", "wording", "quality")
 
 
 class IndentedJson(forms.JSONField):
@@ -164,6 +165,13 @@ class VersionForm(forms.Form):
     def wording_fields(self) -> list[forms.BoundField]:
         return self._single("wording")
 
+    def quality_fields(self) -> list[forms.BoundField]:
+        return self._single("quality")
+
+    @property
+    def has_quality_errors(self) -> bool:
+        return any(name.startswith("quality.") for name in self.errors)
+
     def lists(self) -> list[tuple[str, str, list[Entry]]]:
         """What there may be any number of: what it is, what it is for, and the entries."""
         return [
@@ -229,7 +237,11 @@ class VersionForm(forms.Form):
 
 def models_of(study: Study) -> dict[str, type[BaseModel]]:
     kind = protocol(study.protocol)
-    return {"settings": kind.settings_model, "wording": kind.wording_model}
+    return {
+        "settings": kind.settings_model,
+        "wording": kind.wording_model,
+        "quality": QualitySettings,
+    }
 
 
 def labels_of(study: Study) -> dict[str, str]:

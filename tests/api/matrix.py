@@ -125,6 +125,21 @@ api/studies/<slug:slug>/review/                        GET    401  404  404  200
 api/reviews/<uuid:key>/                                GET    401  404  404  200  404  200  200
 api/reviews/<uuid:key>/decide/                         POST   401  404  404  200  404  200  200
 api/studies/<slug:slug>/decisions/                     GET    401  404  404  200  404  200  200
+api/reviews/<uuid:key>/seen/                           POST   401  404  404  204  404  204  204
+api/reviews/<uuid:key>/second/                         POST   401  404  404  201  404  201  201
+api/reviews/<uuid:key>/take-back/                      POST   401  404  404  409  404  409  409
+api/studies/<slug:slug>/decide/                        POST   401  404  404  202  404  202  202
+api/studies/<slug:slug>/signals/                       GET    401  404  404  200  404  200  200
+api/studies/<slug:slug>/signals/                       POST   401  404  404  202  404  202  202
+api/studies/<slug:slug>/flags/                         GET    401  404  404  200  404  200  200
+api/studies/<slug:slug>/people/                        GET    401  404  404  200  404  200  200
+api/studies/<slug:slug>/people/<int:person>/           GET    401  404  404  200  404  200  200
+api/studies/<slug:slug>/people/<int:person>/           POST   401  404  404  201  404  201  201
+api/studies/<slug:slug>/appeals/                       GET    401  404  404  200  404  200  200
+api/studies/<slug:slug>/appeals/<int:pk>/answer/       POST   401  404  404  201  404  201  201
+api/studies/<slug:slug>/appeal/                        POST   401  404  201  404  404  404  404
+api/studies/<slug:slug>/golds-in-doubt/                GET    401  404  404  200  404  200  200
+api/studies/<slug:slug>/golds-in-doubt/                POST   401  404  404  201  404  201  201
 
 api/studies/<slug:slug>/curations/                     GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/remove/                        POST   401  404  404  404  404  200  200
@@ -173,6 +188,7 @@ studies/<slug:slug>/withdraw/                          GET    log  404  200  404
 studies/<slug:slug>/withdraw/                          POST   log  404  302  404  404  404  404
 studies/<slug:slug>/next/                              POST   log  404  302  404  404  404  404
 work/                                                  GET    log  200  200  200  200  200  200
+studies/<slug:slug>/appeal/                            POST   log  404  302  404  404  404  404
 work/<uuid:key>/                                       GET    log  404  200  404  404  404  404
 work/<uuid:key>/done/                                  GET    log  404  200  404  404  404  404
 work/<uuid:key>/save                                   POST   401  404  200  404  404  404  404
@@ -195,6 +211,20 @@ review/<slug:slug>/decided/                            GET    log  404  404  200
 review/<slug:slug>/undo/                               POST   log  404  404  302  404  302  302
 review/<slug:slug>/<uuid:key>/                         GET    log  404  404  200  404  200  200
 review/<slug:slug>/<uuid:key>/                         POST   log  404  404  422  404  422  422
+review/<slug:slug>/many/                               GET    log  404  404  200  404  200  200
+review/<slug:slug>/many/                               POST   log  404  404  422  404  422  422
+review/<slug:slug>/signals/                            POST   log  404  404  302  404  302  302
+review/<slug:slug>/people/                             GET    log  404  404  200  404  200  200
+review/<slug:slug>/people/<int:person>/                GET    log  404  404  200  404  200  200
+review/<slug:slug>/people/<int:person>/                POST   log  404  404  422  404  422  422
+review/<slug:slug>/appeals/<int:pk>/                   POST   log  404  404  302  404  302  302
+review/<slug:slug>/golds/                              GET    log  404  404  200  404  200  200
+review/<slug:slug>/golds/                              POST   log  404  404  422  404  422  422
+review/<slug:slug>/<uuid:key>/replay/                  GET    log  404  404  200  404  200  200
+review/<slug:slug>/<uuid:key>/seen/                    POST   log  404  404  204  404  204  204
+review/<slug:slug>/<uuid:key>/refuse/                  GET    log  404  404  200  404  200  200
+review/<slug:slug>/<uuid:key>/refuse/                  POST   log  404  404  422  404  422  422
+review/<slug:slug>/<uuid:key>/second/                  POST   log  404  404  302  404  302  302
 
 research/                                              GET    log  404  404  404  200  200  200
 research/forms/                                        GET    log  404  404  404  200  200  200

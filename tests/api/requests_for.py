@@ -126,6 +126,7 @@ def _number(world: World, path: str) -> int:
         ("calls/", world.refused_call),
         ("/pay/", world.stranded_there),
         ("/compensate/", world.stranded_here),
+        ("/appeals/", world.appeal),
         ("claims/", world.claim),
         ("releases/", world.release),
         ("evaluations/", world.evaluation),
@@ -231,6 +232,25 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
             "payment": "approved",
             "reason": "Golds failed.",
         },
+        ("api/reviews/<uuid:key>/seen/", "POST"): {"positions": [1, 2]},
+        ("api/reviews/<uuid:key>/second/", "POST"): {
+            "use": "used",
+            "payment": "approved",
+            "reason": "Not sure.",
+        },
+        ("api/studies/<slug:slug>/decide/", "POST"): {"use": "used", "reason": "Looked at."},
+        ("api/studies/<slug:slug>/people/<int:person>/", "POST"): {
+            "kind": "warning",
+            "text": "Please read the captions.",
+        },
+        ("api/studies/<slug:slug>/appeals/<int:pk>/answer/", "POST"): {"text": "We looked again."},
+        ("api/studies/<slug:slug>/appeal/", "POST"): {"text": "I did look."},
+        ("api/studies/<slug:slug>/golds-in-doubt/", "POST"): {
+            "gold": world.gold.pk,
+            "value": "kept",
+            "reason": "It is right.",
+        },
+        ("review/<slug:slug>/golds/", "POST"): {"gold": world.gold.pk},
         ("api/studies/<slug:slug>/releases/", "POST"): {"name": "next"},
         ("api/studies/<slug:slug>/publications/", "POST"): {
             "channel": "local",

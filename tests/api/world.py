@@ -26,6 +26,7 @@ from hits.models import (
     Invitation,
     Job,
     Membership,
+    PersonEvent,
     Publication,
     Qualification,
     Region,
@@ -37,7 +38,7 @@ from hits.models import (
     User,
 )
 from hits.pipeline import claim as claims
-from hits.pipeline import jobs
+from hits.pipeline import jobs, standing
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.load import LoadReport
@@ -81,6 +82,8 @@ class World:
     hit: Hit
     publication: Publication
     refused_call: Intent
+    appeal: PersonEvent
+    gold: Unit
     claim: Claim
     stranded_there: Claim
     stranded_here: Claim
@@ -161,6 +164,8 @@ def make() -> World:
         member=Membership.objects.get(study=study, user=people["reviewer"]),
         proposals=proposals,
         hit=_accepted_hit(study),
+        appeal=_appeal(study, failed_page),
+        gold=Unit.objects.filter(study=study, gold__isnull=False).earliest("pk"),
         **_published(study),
     )
 
@@ -241,6 +246,11 @@ def _failed_page(study: Study) -> Assignment:
     save_draft(assignment_key=page.key, account=account, fields=fields, revision=0)
     submit(assignment_key=page.key, account=account, fields=fields)
     return page
+
+
+def _appeal(study: Study, page: Assignment) -> PersonEvent:
+    assert page.account.user is not None
+    return standing.appeal(study=study, by=page.account.user, text=ANSWER)
 
 
 def _submitted_by(study: Study, user: User) -> Assignment:

@@ -19,7 +19,6 @@ from hits.models import (
 from hits.pipeline.check import check_submitted
 from hits.pipeline.open import create_study
 from hits.pipeline.recipe import Run, ask
-from hits.pipeline.review import decide
 from tests import making
 from tests.browser.conftest import Visitor
 from tests.browser.looking import screens, violations
@@ -47,8 +46,7 @@ def decided(study: Study, account: Account) -> list[Assignment]:
     pages = [making.work(study, account) for _ in range(3)]
     check_submitted()
     reason = "Answers came faster than the images can be seen, page after page."
-    by = study.corpus.owner
-    decide(assignment=pages[0], by=by, use="not_used", payment="refused", reason=reason)
+    making.refuse(pages[0], study.corpus.owner, reason)
     return pages
 
 

@@ -47,14 +47,12 @@ def claim(publication: Publication) -> Claim:
 
 
 def decision(claim: Claim, payment: str, reason: str = "As seen.") -> None:
-    assert claim.assignment is not None
-    decide(
-        assignment=claim.assignment,
-        by=claim.hit.publication.created_by,
-        use="used",
-        payment=payment,
-        reason=reason,
-    )
+    page, by = claim.assignment, claim.hit.publication.created_by
+    assert page is not None
+    if payment == "refused":
+        making.refuse(page, by, reason, use="used")
+    else:
+        decide(assignment=page, by=by, use="used", payment=payment, reason=reason)
 
 
 def paid_there() -> str:

@@ -85,7 +85,7 @@ def test_the_same_decision_again_is_not_recorded_again(page: Assignment) -> None
 
 def test_refusing_payment_leaves_the_places_alone(page: Assignment) -> None:
     by = page.study.corpus.owner
-    decide(assignment=page, by=by, use="pending", payment="refused", reason="No work was done.")
+    making.refuse(page, by, "No work was done.", use="pending")
     assert states(page) == {"counted"}
     assert Decision.objects.get().kind == "payment"
 

@@ -16,7 +16,6 @@ from hits.models import Account, Assignment, Consent, Invitation, Judgment, Role
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.open import change_version
-from hits.pipeline.review import decide
 from hits.pipeline.show import page_of
 from hits.pipeline.submit import free_expired
 from tests import making
@@ -541,13 +540,7 @@ def test_own_work_tells_the_decision_on_payment_and_its_reason(
     submit(rater, assignment, making.answers(6))
     assert "waits for a decision" in rater.get("/work/").text
     check_submitted()
-    decide(
-        assignment=assignment,
-        by=making.user(),
-        use="not_used",
-        payment="refused",
-        reason="All twenty in nine seconds.",
-    )
+    making.refuse(assignment, making.user(), "All twenty in nine seconds.")
     shown = rater.get("/work/").text
     assert "refused" in shown
     assert "All twenty in nine seconds." in shown

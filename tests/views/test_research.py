@@ -103,7 +103,7 @@ def test_what_needs_attention_stands_first(study: Study, desk: Client) -> None:
     answered(study)
     flagged(study)
     text = desk.get(address(study)).content.decode()
-    assert "1 page with failed golds waits for review." in text
+    assert "1 page waits for review." in text
     assert text.index("Needs attention") < text.index("Progress") < text.index("First results")
 
 

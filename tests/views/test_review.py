@@ -12,6 +12,7 @@ from hits.models import (
     Assignment,
     Claim,
     Decision,
+    Job,
     Membership,
     Publication,
     Role,
@@ -20,12 +21,14 @@ from hits.models import (
     Unit,
     User,
 )
+from hits.pipeline import jobs
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
-from hits.pipeline.open import create_study
+from hits.pipeline.open import change_version, create_study
 from hits.pipeline.people import account_of, give_consent
 from hits.pipeline.submit import submit
 from tests import balance, making
+from workers.work import WORK
 
 pytestmark = pytest.mark.django_db
 
@@ -94,10 +97,20 @@ def decide(client: Client, page: Assignment, decision: str, **fields: str) -> An
     return client.post(address(page), values | fields)
 
 
-def test_the_desk_opens_the_page_with_most_failed_golds(study: Study, desk: Client) -> None:
+def refuse(client: Client, page: Assignment, **fields: str) -> Any:
+    """Look at what was not seen, as often as there is some, and then refuse payment."""
+    path = f"{address(page)}refuse/"
+    shown = client.get(path).text
+    while positions := re.findall(r'name="position" value="(\d+)"', shown):
+        shown = client.post(path, {"position": positions}, follow=True).text
+    found = dict(re.findall(r'name="(seen|loss)" value="([\d.]+)"', shown))
+    return client.post(path, found | {"reason": ""} | fields)
+
+
+def test_the_desk_opens_the_page_that_is_most_in_doubt(study: Study, desk: Client) -> None:
     flagged(study)
     worst = flagged(study)
-    Assignment.objects.filter(pk=worst.pk).update(golds_failed=2)
+    Assignment.objects.filter(pk=worst.pk).update(doubt=2)
     assert desk.get(f"/review/{study.slug}/").headers["Location"] == address(worst)
 
 
@@ -124,10 +137,10 @@ def test_a_rater_is_a_number_on_the_desk(study: Study, desk: Client) -> None:
 
 def test_a_reason_is_kept_without_what_cannot_be_stored(study: Study, desk: Client) -> None:
     page = flagged(study)
-    assert decide(desk, page, "refuse", reason="Not\0 read.").status_code == 302
+    assert refuse(desk, page, reason="Not\0 read.").status_code == 302
     assert page.decisions.filter(reason="Not read.").exists()
     other = flagged(study)
-    assert decide(desk, other, "refuse", reason="\0").status_code == 422
+    assert refuse(desk, other, reason="\0").status_code == 422
 
 
 def test_the_proposal_for_failed_golds_is_to_pay_and_not_to_use(study: Study, desk: Client) -> None:
@@ -173,15 +186,99 @@ def test_the_proposals_reason_is_not_written_down_for_another_decision(
     assert not page.decisions.filter(reason=proposed).exists()
 
 
-def test_refusing_payment_needs_a_written_reason(study: Study, desk: Client) -> None:
+def test_refusing_payment_needs_the_whole_page_seen_a_reason_and_its_cost(
+    study: Study, desk: Client
+) -> None:
+    change_version(study=study, by=study.corpus.owner, pay="0.65")
     page = flagged(study)
-    answer = decide(desk, page, "refuse")
+    sent = {"seen": "0", "reason": "All within one second.", "loss": "0.65"}
+    answer = desk.post(f"{address(page)}refuse/", sent)
     assert answer.status_code == 422
-    assert "write down why" in answer.content.decode()
+    assert "Look at the whole page before you refuse payment" in answer.text
+    for lacking in ({"reason": ""}, {"loss": ""}, {"loss": "0.60"}):
+        assert refuse(desk, page, **sent | lacking).status_code == 422
+    assert "Rater" in desk.get(f"{address(page)}refuse/").text
+    assert "loses <strong>$0.65</strong>" in desk.get(f"{address(page)}refuse/").text
     assert not page.decisions.exists()
-    decide(desk, page, "refuse", reason="All answers came within one second.")
+    refuse(desk, page, **sent)
     page.refresh_from_db()
     assert (page.use, page.payment) == ("not_used", "refused")
+
+
+def test_what_one_reviewer_saw_another_has_not_seen(study: Study, desk: Client) -> None:
+    page = flagged(study)
+    positions = [str(n) for n in range(1, page.slots.count() + 1)]
+    assert desk.post(f"{address(page)}seen/", {"position": positions}).status_code == 204
+    assert "Why is this work not paid?" in desk.get(f"{address(page)}refuse/").text
+    other = logged_in(member(study, Role.REVIEWER))
+    assert "Look at the whole page first" in other.get(f"{address(page)}refuse/").text
+
+
+def test_who_asks_for_a_second_opinion_leaves_the_decision_to_somebody_else(
+    study: Study, reviewer: User, desk: Client
+) -> None:
+    page, following = flagged(study), flagged(study)
+    path = f"{address(page)}second/"
+    why = {"leaning": "use", "reason": "Two golds look wrong to me."}
+    assert desk.post(path, why).headers["Location"] == address(following)
+    assert desk.get(f"/review/{study.slug}/").headers["Location"] == address(following)
+    assert decide(desk, page, "pay").status_code == 422
+    other = logged_in(member(study, Role.REVIEWER))
+    shown = other.get(address(page)).text
+    assert "A second opinion is asked for." in shown
+    assert "Two golds look wrong to me." not in shown
+    decide(other, page, "pay")
+    page.refresh_from_db()
+    assert (page.use, page.payment, page.second_asked_by) == ("not_used", "approved", None)
+    assert "Two golds look wrong to me." in other.get(address(page)).text
+    assert page.opinions.get().by == reviewer
+
+
+def test_a_page_that_the_rule_used_and_signals_raise_is_confirmed_on_record_and_taken_back(
+    study: Study, reviewer: User, desk: Client
+) -> None:
+    page = making.work(study, making.rater(study))
+    check_submitted()
+    assert "Nothing waits for you" in desk.get(f"/review/{study.slug}/").text
+    Assignment.objects.filter(pk=page.pk).update(doubt=1.5)
+    assert desk.get(f"/review/{study.slug}/").headers["Location"] == address(page)
+    assert "used by the rule" in desk.get(address(page)).text
+    decide(desk, page, "use")
+    assert page.decisions.filter(kind="use", value="used", by=reviewer).count() == 1
+    assert "Nothing waits for you" in desk.get(f"/review/{study.slug}/").text
+    assert desk.post(f"/review/{study.slug}/undo/").headers["Location"] == address(page)
+    page.refresh_from_db()
+    assert (page.use, page.payment, page.waits) == ("used", "approved", True)
+
+
+def test_many_pages_are_decided_on_by_a_job_and_payment_is_never_refused_so(
+    study: Study, desk: Client
+) -> None:
+    pages = [flagged(study) for _ in range(3)]
+    path = f"/review/{study.slug}/many/"
+    sent = {"use": "not_used", "reason": "Not read.", "page": [str(p.key) for p in pages[:2]]}
+    assert desk.post(path, sent | {"use": "refused"}).status_code == 422
+    assert desk.post(path, sent | {"reason": " "}).status_code == 422
+    assert desk.post(path, sent | {"which": "all", "total": "2"}).status_code == 422
+    assert desk.post(path, sent).status_code == 302
+    jobs.run(Job.objects.get(kind="decide").pk, WORK)
+    assert [refreshed(page) for page in pages] == [
+        ("not_used", "approved"), ("not_used", "approved"), ("pending", "pending"),
+    ]  # fmt: skip
+    assert ">2 decided<" in desk.get(path).text
+
+
+def refreshed(page: Assignment) -> tuple[str, str]:
+    page.refresh_from_db()
+    return page.use, page.payment
+
+
+def test_a_page_is_shown_again_as_its_rater_saw_it(study: Study, desk: Client) -> None:
+    page = flagged(study)
+    shown = desk.get(f"{address(page)}replay/").text
+    assert "in this order. Nothing is stored here." in shown
+    assert shown.count('class="question"') == page.slots.count()
+    assert desk.post(f"{address(page)}replay/").status_code == 405
 
 
 def test_undo_goes_back_step_by_step_and_stays_on_record(study: Study, desk: Client) -> None:
@@ -341,7 +438,7 @@ def test_a_long_queue_costs_no_more_statements(
     rows = Assignment.objects.filter(pk=page.pk).values().get()
     del rows["id"], rows["key"]
     Assignment.objects.bulk_create(Assignment(**rows) for _ in range(800))
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(28):
         text = desk.get(address(page)).content.decode()
     assert "801 pages wait" in text
     assert text.count("of 2 failed</span>") == 50
@@ -383,8 +480,9 @@ def test_the_deadline_of_a_marketplace_is_shown_and_warned_about_when_near(
 def test_refusing_payment_says_that_the_worker_reads_the_reason(
     at_marketplace: Publication, desk: Client
 ) -> None:
-    text = desk.get(address(page_of(sold(at_marketplace)))).content.decode()
+    text = refuse(desk, page_of(sold(at_marketplace))).text
     assert "The worker reads this at local" in text
+    assert "counts against them at local" in text
 
 
 def test_work_that_the_marketplace_paid_is_decided_on_in_use_alone(
@@ -394,7 +492,7 @@ def test_work_that_the_marketplace_paid_is_decided_on_in_use_alone(
     text = desk.get(address(page)).content.decode()
     assert "it is paid, and that cannot be changed" in text
     assert "Refuse payment" not in text
-    refused = desk.post(address(page), {"decision": "refuse", "reason": "x", "seen": "0"})
+    refused = desk.post(f"{address(page)}refuse/", {"reason": "x", "seen": "0", "loss": "0.65"})
     assert refused.status_code == 422
     desk.post(address(page), {"decision": "use", "seen": "0"})
     page.refresh_from_db()
@@ -444,7 +542,7 @@ def test_a_reason_has_a_limit(study: Study, desk: Client) -> None:
 
 def test_a_nul_in_a_reason_is_left_out(study: Study, desk: Client) -> None:
     page = flagged(study)
-    assert decide(desk, page, "refuse", reason="no\0thing").status_code == 302
+    assert refuse(desk, page, reason="no\0thing").status_code == 302
     assert Decision.objects.filter(assignment=page, reason="nothing").exists()
 
 

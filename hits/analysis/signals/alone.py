@@ -6,18 +6,10 @@ import numpy as np
 
 from hits.analysis.arrays import Bools, Floats, Ints
 from hits.analysis.errors import DegenerateInput
+from hits.analysis.signals.rules import Rules
 from hits.analysis.signals.usual import QUARTILE, Tail, usual
 from hits.analysis.signals.wording import chance, many
-from hits.analysis.signals.work import (
-    FAILED,
-    NO_GOLD,
-    NOT_SHOWN,
-    Rules,
-    Signal,
-    Subject,
-    Work,
-    grouped,
-)
+from hits.analysis.signals.work import FAILED, NO_GOLD, NOT_SHOWN, Signal, Subject, Work, grouped
 
 # A tenth faster or slower is no difference.
 LEAST_PACE = 0.1

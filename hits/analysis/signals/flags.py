@@ -8,8 +8,9 @@ import numpy as np
 
 from hits.analysis.errors import AnalysisError
 from hits.analysis.signals.alone import gold_record, page_golds, patterns, sides, times, variation
+from hits.analysis.signals.rules import Rules
 from hits.analysis.signals.together import confirmation, copies, disagreement, reliability
-from hits.analysis.signals.work import Rules, Signal, Work
+from hits.analysis.signals.work import Signal, Work
 
 SIGNALS: Mapping[str, Callable[[Work, Rules], Iterator[Signal]]] = {
     "page golds": page_golds,

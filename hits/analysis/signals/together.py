@@ -9,9 +9,10 @@ from scipy import stats
 from hits.analysis.aggregation import DawidSkene, dawid_skene
 from hits.analysis.arrays import Bools, Floats, Ints
 from hits.analysis.errors import DegenerateInput
+from hits.analysis.signals.rules import Rules
 from hits.analysis.signals.usual import Tail, Usual, usual
 from hits.analysis.signals.wording import chance, many
-from hits.analysis.signals.work import CONFIRMED, NOT_ASKED, Rules, Signal, Subject, Work, grouped
+from hits.analysis.signals.work import CONFIRMED, NOT_ASKED, Signal, Subject, Work, grouped
 
 # Differences of two hundredths, of a share or of a deviation, do not matter.
 LEAST = 0.02

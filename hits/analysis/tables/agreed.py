@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 
@@ -11,8 +10,8 @@ from hits.analysis.agreement import Figure, Judgments, Retest
 from hits.analysis.arrays import coded
 from hits.analysis.errors import AnalysisError, DegenerateInput
 from hits.analysis.tables.intervals import HIGH, LOW, replicates_for
+from hits.analysis.values import neutral_choice, reader_of
 from hits.records import Cell, Column, Said, Table, Tallied
-from hits.sides import TIE
 
 NOTE = (
     "Of units that two people or more judged. Intervals resample people and units. "
@@ -115,37 +114,19 @@ def _agreement_figure(judgments: Judgments, figure: Figure, units: int, n: int) 
 
 
 def _values(asked: Tallied, said: Iterable[Said]) -> Iterator[_Value]:
-    """Numbers as they are, options by their place; an object has a value for each of its things,
-    which are then the units."""
-    codes = {option.value: place for place, option in enumerate(asked.options)}
-
-    def number(value: Cell) -> float:
-        return float(value or 0) if asked.is_number else codes.setdefault(str(value), len(codes))
-
+    """Where an answer has a value for each of several things, these are the units."""
+    read = reader_of(asked)
     for each in said:
-        value = each.answer.get(asked.field)
-        if isinstance(value, list):
-            raise DegenerateInput(
-                "Several answers can apply to one judgment, so it has no single value to compare."
-            )
-        if isinstance(value, dict):
-            for name, part in value.items():
-                yield _Value(f"{each.unit}/{name}", each.person, number(part))
-        elif value is not None:
-            yield _Value(each.unit, each.person, number(value))
+        for name, value in read(each.answer):
+            unit = f"{each.unit}/{name}" if name else each.unit
+            yield _Value(unit, each.person, value)
 
 
 def _compared(said: Iterable[Said]) -> Iterator[_Value]:
-    """Names of systems would be more kinds of answers than anybody can give to a pair, and chance
-    would agree too seldom; in the order of names the better system may always come first."""
     for each in said:
-        if each.shown is None or each.shown["left"] == each.shown["right"]:
-            continue
-        if each.answer["chosen"] == TIE:
-            yield _Value(each.unit, each.person, 2)
-        else:
-            is_second = each.answer["chosen"] == max(each.shown["left"], each.shown["right"])
-            yield _Value(each.unit, each.person, is_second ^ (crc32(each.unit.encode()) & 1))
+        value = neutral_choice(each.unit, each.answer, each.shown)
+        if value is not None:
+            yield _Value(each.unit, each.person, value)
 
 
 def _judgments(values: Iterable[_Value]) -> Judgments:

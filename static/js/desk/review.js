@@ -6,7 +6,7 @@ import { isLeaving } from "./once.js";
 
 const find = (selector) => document.querySelector(selector);
 const keys = find("#keys");
-const refuse = find("#refuse");
+const second = find("#second");
 
 function press(element) {
   if (isLeaving()) return;
@@ -23,10 +23,10 @@ for (const element of document.querySelectorAll("[data-key]")) {
   for (const key of element.dataset.key.split(" ")) bindings[key] = () => press(element);
 }
 if (find("#reason")) bindings.r = () => type(find("#reason"));
-if (refuse) {
-  bindings["3"] = () => {
-    refuse.open = true;
-    type(find("#refusal"));
+if (second) {
+  bindings.o = () => {
+    second.open = true;
+    type(find("#why"));
   };
 }
 bindKeys(bindings, { enabled: () => !keys?.open });
@@ -46,6 +46,40 @@ if (button) {
   button.hidden = false;
   button.addEventListener("click", () => keys.showModal());
 }
+
+// What was before the reviewer's eyes for a moment is told to the server, which asks for all of a
+// page before payment is refused.
+const LONG_ENOUGH = 400;
+const desk = find("[data-seen-url]");
+
+function tellWhatIsSeen() {
+  const timers = new Map();
+  let seen = [];
+  let waiting;
+  const tell = () => {
+    const body = new URLSearchParams(seen.map((position) => ["position", position]));
+    body.set("csrfmiddlewaretoken", find("[name=csrfmiddlewaretoken]").value);
+    seen = [];
+    fetch(desk.dataset.seenUrl, { method: "POST", body, keepalive: true });
+  };
+  const note = (article) => {
+    observer.unobserve(article);
+    seen.push(article.dataset.position);
+    clearTimeout(waiting);
+    waiting = setTimeout(tell, LONG_ENOUGH);
+  };
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        clearTimeout(timers.get(target));
+        if (isIntersecting) timers.set(target, setTimeout(() => note(target), LONG_ENOUGH));
+      }
+    },
+    { threshold: 0.6 },
+  );
+  for (const article of document.querySelectorAll("[data-position]")) observer.observe(article);
+}
+if (desk) tellWhatIsSeen();
 
 find(".desk [aria-current]")?.scrollIntoView({ block: "nearest" });
 

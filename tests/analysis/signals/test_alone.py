@@ -6,8 +6,9 @@ from scipy import stats
 
 from hits.analysis.errors import DegenerateInput
 from hits.analysis.signals.alone import gold_record, page_golds, patterns, sides, times, variation
+from hits.analysis.signals.rules import Rules
 from hits.analysis.signals.usual import Tail, usual
-from hits.analysis.signals.work import NO_GOLD, Rules, Work
+from hits.analysis.signals.work import NO_GOLD, Work
 from tests.analysis.signals.making import of_people, the
 
 RULES = Rules()

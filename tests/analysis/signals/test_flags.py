@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from hits.analysis.crowd import Settings, simulate
 from hits.analysis.signals.flags import SIGNALS, Flags, flags
-from hits.analysis.signals.work import FAILED, PASSED, Rules, Work
+from hits.analysis.signals.rules import Rules
+from hits.analysis.signals.work import FAILED, PASSED, Work
 from tests.analysis.signals.making import of_people
 
 RULES = Rules()

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from hits.analysis.errors import DegenerateInput
+from hits.analysis.signals.rules import Rules
 from hits.analysis.signals.together import (
     confirmation,
     copies,
@@ -9,7 +10,6 @@ from hits.analysis.signals.together import (
     pairs_of_people,
     reliability,
 )
-from hits.analysis.signals.work import Rules
 from tests.analysis.signals.making import of_people, the
 
 RULES = Rules()

@@ -1,0 +1,245 @@
+"""The reviewer's desk by script: what was seen, second opinions, many pages at once, people, golds
+and signals."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from hits.api.access import found, study_of, user_of
+from hits.api.jobs import JobSerializer
+from hits.api.lists import Listing
+from hits.api.review import REVIEWING, evidence_of, submitted_page
+from hits.api.review_serializers import (
+    ActSerializer,
+    EvidenceSerializer,
+    FlagSerializer,
+    GoldDecideSerializer,
+    GoldDecisionSerializer,
+    GoldRecordSerializer,
+    ManySerializer,
+    OpinionSerializer,
+    PersonEventSerializer,
+    PersonPageSerializer,
+    PersonRecordSerializer,
+    ReadingSerializer,
+    SecondSerializer,
+    SeenSerializer,
+    TakeBackSerializer,
+    TextSerializer,
+)
+from hits.models import Flag, PersonEvent, Reading, Study
+from hits.pipeline import bulk, doubt, gold_doubt, review, standing
+
+MOST_PEOPLE = 10_000
+
+
+def _sent(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
+    sent = serializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    return dict(sent.validated_data)
+
+
+def _study(request: Request, slug: str) -> Study:
+    return study_of(request, slug, *REVIEWING)
+
+
+class ReviewSeen(APIView):
+    @extend_schema(operation_id="reviews_seen", request=SeenSerializer, responses={204: None})
+    def post(self, request: Request, key: UUID) -> Response:
+        """Say which questions of a page you have looked at."""
+        positions = _sent(SeenSerializer, request)["positions"]
+        page = submitted_page(request, key)
+        review.look(assignment=page, by=user_of(request), positions=positions)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ReviewSecond(APIView):
+    @extend_schema(
+        operation_id="reviews_second", request=SecondSerializer, responses={201: OpinionSerializer}
+    )
+    def post(self, request: Request, key: UUID) -> Response:
+        """Leave a page to another reviewer, and say what you would decide."""
+        values = _sent(SecondSerializer, request)
+        page = submitted_page(request, key)
+        opinion = review.ask_second(assignment=page, by=user_of(request), **values)
+        return Response(OpinionSerializer(opinion).data, status=status.HTTP_201_CREATED)
+
+
+class ReviewTakeBack(APIView):
+    @extend_schema(
+        operation_id="reviews_take_back", request=TakeBackSerializer, responses=EvidenceSerializer
+    )
+    def post(self, request: Request, key: UUID) -> Response:
+        """Undo your last decision on a page, as far as a marketplace lets you."""
+        seen = _sent(TakeBackSerializer, request).get("last_decision")
+        page = submitted_page(request, key)
+        review.take_back(assignment=page, by=user_of(request), seen=seen)
+        page.refresh_from_db()
+        return Response(evidence_of(request, page))
+
+
+class ReviewMany(APIView):
+    @extend_schema(
+        operation_id="studies_review_many", request=ManySerializer, responses={202: JobSerializer}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Approve many waiting pages, or pay and not use them. Payment is never refused so."""
+        values = _sent(ManySerializer, request)
+        study, user = _study(request, slug), user_of(request)
+        waiting = bulk.matching(study, user=user, signal=values["signal"], person=values["person"])
+        if "pages" in values:
+            waiting = waiting.filter(key__in=values["pages"])
+        pages = list(waiting.values_list("pk", flat=True)[: bulk.MOST + 1])
+        job = bulk.ask(
+            study=study, by=user, pages=pages, use=values["use"], reason=values["reason"]
+        )
+        return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+
+class SignalsView(APIView):
+    @extend_schema(operation_id="studies_signals", responses=ReadingSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        study = _study(request, slug)
+        reading = Reading.objects.filter(study=study).first() or Reading(study=study)
+        counts = study.flags.order_by("signal").values_list("signal").annotate(Count("pk"))
+        told = {
+            "at": reading.at,
+            "judgments": reading.judgments,
+            "silent": reading.silent,
+            "flags": dict(counts),
+        }
+        return Response(ReadingSerializer(told).data)
+
+    @extend_schema(
+        operation_id="studies_signals_compute", request=None, responses={202: JobSerializer}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Compute the signals now, over all that has come in."""
+        job = doubt.ask(study=_study(request, slug), by=user_of(request))
+        return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+
+class FlagList(mixins.ListModelMixin, Listing):
+    queryset = Flag.objects.none()
+    serializer_class = FlagSerializer
+    order = ("-doubt", "pk")
+    filters = {
+        "signal": ("signal", serializers.CharField(max_length=20)),
+        "person": ("person_id", serializers.IntegerField()),
+    }
+
+    def get_queryset(self) -> QuerySet[Flag]:
+        return _study(self.request, self.kwargs["slug"]).flags.select_related("assignment")
+
+    @extend_schema(operation_id="studies_flags_list")
+    def get(self, request: Request, slug: str) -> Response:
+        """What the signals raised against pages and people, the strongest first."""
+        return self.list(request)
+
+
+class PersonList(APIView):
+    @extend_schema(operation_id="studies_people", responses=PersonRecordSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """Everybody who submitted a page, those first whose work is most in doubt."""
+        records = standing.records_of(_study(request, slug), limit=MOST_PEOPLE)
+        return Response(PersonRecordSerializer(records, many=True).data)
+
+
+class PersonView(APIView):
+    @extend_schema(operation_id="studies_person", responses=PersonPageSerializer)
+    def get(self, request: Request, slug: str, person: int) -> Response:
+        study = _study(request, slug)
+        return Response(_person_page(study, person))
+
+    @extend_schema(
+        operation_id="studies_person_act",
+        request=ActSerializer,
+        responses={201: PersonEventSerializer},
+    )
+    def post(self, request: Request, slug: str, person: int) -> Response:
+        """Warn, exclude, readmit or qualify somebody, or write down an appeal that reached you."""
+        study = _study(request, slug)
+        _person_page(study, person)
+        values = _sent(ActSerializer, request)
+        event = standing.act(study=study, person=person, by=user_of(request), **values)
+        return Response(PersonEventSerializer(event).data, status=status.HTTP_201_CREATED)
+
+
+def _person_page(study: Study, person: int) -> dict[str, Any]:
+    found(study.participations.filter(person__assignments__study=study), person=person)
+    record = standing.record_of(study, person)
+    flags = Flag.objects.filter(study=study, person=person).select_related("assignment")
+    page = {
+        "record": record,
+        "rolling": standing.rolling(study, person),
+        "signals": flags.order_by("-doubt", "pk"),
+        "events": standing.events_of(study, person),
+    }
+    return dict(PersonPageSerializer(page).data)
+
+
+class AppealList(mixins.ListModelMixin, Listing):
+    queryset = PersonEvent.objects.none()
+    serializer_class = PersonEventSerializer
+    order = ("pk",)
+
+    def get_queryset(self) -> QuerySet[PersonEvent]:
+        study = _study(self.request, self.kwargs["slug"])
+        return standing.open_appeals(study).select_related("by", "answer")
+
+    @extend_schema(operation_id="studies_appeals_list")
+    def get(self, request: Request, slug: str) -> Response:
+        """Appeals that wait for an answer, the oldest first."""
+        return self.list(request)
+
+
+class AppealAnswer(APIView):
+    @extend_schema(operation_id="appeals_answer", request=TextSerializer, responses={201: None})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        study = _study(request, slug)
+        appealed = found(study.person_events.filter(kind=PersonEvent.Kind.APPEAL), pk=pk)
+        text = _sent(TextSerializer, request)["text"]
+        standing.answer(appealed=appealed, text=text, by=user_of(request))
+        return Response(status=status.HTTP_201_CREATED)
+
+
+class OwnAppeal(APIView):
+    @extend_schema(
+        operation_id="studies_appeal",
+        request=TextSerializer,
+        responses={201: PersonEventSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Write to the reviewers of a study in which you worked."""
+        worked = Study.objects.filter(assignments__account__user=user_of(request)).distinct()
+        study = found(worked, slug=slug)
+        text = _sent(TextSerializer, request)["text"]
+        event = standing.appeal(study=study, by=user_of(request), text=text)
+        return Response(PersonEventSerializer(event).data, status=status.HTTP_201_CREATED)
+
+
+class GoldsView(APIView):
+    @extend_schema(operation_id="studies_golds", responses=GoldRecordSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """Golds that people fail who do well on the others."""
+        records = gold_doubt.in_doubt(_study(request, slug))
+        return Response(GoldRecordSerializer(records, many=True).data)
+
+    @extend_schema(
+        operation_id="studies_golds_decide",
+        request=GoldDecideSerializer,
+        responses={201: GoldDecisionSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Keep or retire a gold; pages that failed a retired one are checked again."""
+        study = _study(request, slug)
+        values = _sent(GoldDecideSerializer, request)
+        unit = found(study.units.filter(gold__isnull=False), pk=values.pop("gold"))
+        made = gold_doubt.decide(study=study, unit=unit, by=user_of(request), **values)
+        return Response(GoldDecisionSerializer(made).data, status=status.HTTP_201_CREATED)

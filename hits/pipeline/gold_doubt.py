@@ -1,0 +1,192 @@
+"""Gold doubt: golds that good people fail are put before a person, who keeps or retires them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from hits.analysis.signals.golds import GoldRecord, gold_records
+from hits.models import Assignment, GoldDecision, Slot, Study, Unit, User
+from hits.pipeline.aggregate import DIFFERENT_ANSWERS, in_batches
+from hits.pipeline.check import check_again
+from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.evidence import parts_of
+from hits.pipeline.golds import retire
+from hits.pipeline.review import record, refuse_reason
+from hits.pipeline.rules import quality_of
+from hits.pipeline.show import items_of
+from hits.pipeline.statements import rows
+from hits.protocol import protocol
+from hits.records import ImageShown
+
+LOOK_AGAIN = "A gold that it failed was retired, and it failed no other: it waits for another look."
+
+_ANSWERS = """
+    SELECT s.unit_id, s.person_id, j.answer::text, u.gold::text
+    FROM hits_unit u
+    JOIN hits_slot s ON s.unit_id = u.id
+    JOIN hits_assignment a ON a.id = s.assignment_id AND NOT a.is_training
+    JOIN hits_judgment j ON j.slot_id = s.id AND j.answer IS NOT NULL
+    WHERE u.study_id = %(study)s AND u.gold IS NOT NULL AND NOT u.excluded
+    ORDER BY s.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldInDoubt:
+    """A gold, what it shows and expects, what people answered, and how it fared."""
+
+    unit: Unit
+    record: GoldRecord
+    images: list[ImageShown]
+    texts: list[str]
+    expected: str
+    given: list[tuple[str, int]]
+    kept: GoldDecision | None
+
+
+def in_doubt(study: Study) -> list[GoldRecord]:
+    """Golds that people who are good on the others fail, and that nobody has kept since."""
+    quality = quality_of(study)
+    records = gold_records(_answers(study), tolerated=quality.tolerated_failures)
+    doubtful = [each for each in records if each.is_doubtful(quality.gold_doubt)]
+    kept = _last_kept([each.gold for each in doubtful])
+    return [each for each in doubtful if not _was_kept(each, kept.get(each.gold))]
+
+
+def _was_kept(record: GoldRecord, decision: GoldDecision | None) -> bool:
+    """It comes up again once as many good people have failed it since as had before."""
+    return decision is not None and record.good_failed < 2 * max(decision.failed, 1)
+
+
+def _last_kept(units: list[int]) -> dict[int, GoldDecision]:
+    kept = GoldDecision.objects.filter(unit__in=units, value=GoldDecision.Value.KEPT)
+    return {each.unit_id: each for each in kept.order_by("pk")}
+
+
+def _answers(study: Study) -> Iterator[tuple[int, int, bool]]:
+    kind = protocol(study.protocol)
+
+    @lru_cache(DIFFERENT_ANSWERS)
+    def passed(answer: str, gold: str) -> bool:
+        return kind.check(json.loads(answer), json.loads(gold))
+
+    for batch in in_batches(_ANSWERS, {"study": study.pk}):
+        for unit, person, answer, gold in batch:
+            yield unit, person, passed(answer, gold)
+
+
+def described(study: Study, records: list[GoldRecord]) -> list[GoldInDoubt]:
+    """The study comes with its version."""
+    assert study.version is not None
+    kind = protocol(study.protocol)
+    wording = kind.wording_model.model_validate(study.version.wording)
+    units = Unit.objects.in_bulk([each.gold for each in records])
+    items = items_of(kind, [unit.payload for unit in units.values()])
+    given = _given(list(units))
+    kept = _last_kept(list(units))
+    found = []
+    for each in records:
+        unit = units[each.gold]
+        assert unit.gold is not None
+        slot = Slot.objects.filter(unit=unit).order_by("pk").first()
+        parts = list(parts_of(kind.show(unit.payload, slot.shown if slot else None, items)))
+        answers: dict[str, int] = {}
+        for answer, count in given.get(unit.pk, []):
+            words = kind.describe(answer, wording)
+            answers[words] = answers.get(words, 0) + count
+        found.append(
+            GoldInDoubt(
+                unit=unit,
+                record=each,
+                images=[part for part in parts if isinstance(part, ImageShown)],
+                texts=[part for part in parts if isinstance(part, str)],
+                expected=kind.describe(unit.gold, wording),
+                given=sorted(answers.items(), key=lambda pair: -pair[1]),
+                kept=kept.get(unit.pk),
+            )
+        )
+    return found
+
+
+_GIVEN = """
+    SELECT s.unit_id, j.answer, count(*)
+    FROM hits_slot s JOIN hits_judgment j ON j.slot_id = s.id AND j.answer IS NOT NULL
+    JOIN hits_assignment a ON a.id = s.assignment_id AND NOT a.is_training
+    WHERE s.unit_id = ANY (%(units)s) GROUP BY 1, 2
+"""
+
+
+def _given(units: list[int]) -> dict[int, list[tuple[dict[str, object], int]]]:
+    found: dict[int, list[tuple[dict[str, object], int]]] = {}
+    for unit, answer, count in rows(_GIVEN, {"units": units}):
+        found.setdefault(unit, []).append((json.loads(answer), count))
+    return found
+
+
+def decide(*, study: Study, unit: Unit, value: str, reason: str, by: User) -> GoldDecision:
+    """Keep a gold, or retire it: nobody is asked it any more, and a job checks the pages that
+    failed it again without it. The study comes with its version."""
+    refuse_reason(reason)
+    if value not in GoldDecision.Value.values:
+        raise Refused("A gold is kept or retired.")
+    tolerated = quality_of(study).tolerated_failures
+    records = {each.gold: each for each in gold_records(_answers(study), tolerated=tolerated)}
+    with transaction.atomic():
+        locked = Unit.objects.select_for_update(no_key=True).get(pk=unit.pk)
+        if locked.gold is None:
+            raise Refused("This unit is no gold.")
+        if locked.excluded:
+            raise Closed("This gold is retired already.")
+        now = records.get(locked.pk)
+        made = GoldDecision.objects.create(
+            unit=locked,
+            value=value,
+            answered=now.good_answered if now else 0,
+            failed=now.good_failed if now else 0,
+            reason=reason.strip(),
+            by=by,
+        )
+        if value == GoldDecision.Value.RETIRED:
+            retire(study=study, key=locked.key, reason=reason, by=by)
+    return made
+
+
+def recheck(*, unit: Unit, by: User | None) -> dict[str, int]:
+    """Check the pages again that failed a gold which is retired since; each by itself, so that a
+    job that was killed goes on with the rest."""
+    pages = _that_failed_some(unit)
+    return {"checked": len(pages), "cleared": sum(_check_again(pk, by) for pk in pages)}
+
+
+def _that_failed_some(unit: Unit) -> list[int]:
+    """Pages that had this gold and failed one, in the order in which pages are locked."""
+    pages = Assignment.objects.filter(
+        slots__unit=unit, state="submitted", golds_failed__gt=0, is_training=False
+    )
+    return list(pages.order_by("pk").values_list("pk", flat=True))
+
+
+@transaction.atomic
+def _check_again(pk: int, by: User | None) -> bool:
+    """Without the gold. A page that waited and fails no other is used by rule; one that was set
+    aside for it waits for another look."""
+    page = (
+        Assignment.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("study", "version")
+        .get(pk=pk)
+    )
+    failed = check_again(page)
+    if failed:
+        return False
+    if page.use == Assignment.Use.NOT_USED:
+        record(page, use="pending", payment=page.payment, reason=LOOK_AGAIN, by=by)
+    return True
+
+
+def decisions_on_golds(study: Study) -> QuerySet[GoldDecision]:
+    made = GoldDecision.objects.filter(unit__study=study)
+    return made.select_related("unit", "by").order_by("-pk")

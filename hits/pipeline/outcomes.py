@@ -1,0 +1,56 @@
+"""Outcomes: what became of every judgment that was submitted. Nothing is left out."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from hits.models import Slot, Study
+from hits.pipeline.statements import rows
+
+# The reason of a page that is not used is that of its last decision on use.
+_OUTCOMES = """
+    SELECT s.state, a.use, coalesce(d.reason, ''), count(*)
+    FROM hits_assignment a
+    JOIN hits_slot s ON s.assignment_id = a.id
+    JOIN hits_judgment j ON j.slot_id = s.id
+    JOIN hits_unit u ON u.id = s.unit_id AND u.gold IS NULL
+    LEFT JOIN LATERAL (
+        SELECT reason FROM hits_decision
+        WHERE assignment_id = a.id AND kind = 'use' AND a.use = 'not_used'
+        ORDER BY id DESC LIMIT 1) d ON true
+    WHERE a.study_id = %(study)s AND a.state = 'submitted' AND NOT a.is_training
+    GROUP BY 1, 2, 3
+"""
+WITHOUT_REASON = "Not used."
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Judgments, golds and training left out: `submitted` is the sum of all the others."""
+
+    submitted: int
+    used: int
+    pending: int
+    not_used: dict[str, int]
+
+    @property
+    def set_aside(self) -> int:
+        return sum(self.not_used.values())
+
+
+def outcomes_of(study: Study) -> Outcomes:
+    counts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for state, use, reason, count in rows(_OUTCOMES, {"study": study.pk}):
+        counts["submitted"] += count
+        if state == Slot.State.COUNTED and use != "not_used":
+            counts[use] += count
+        elif use == "not_used":
+            reasons[reason or WITHOUT_REASON] += count
+        else:
+            reasons[Slot.State(state).label.capitalize()] += count
+    return Outcomes(
+        submitted=counts["submitted"],
+        used=counts["used"],
+        pending=counts["pending"],
+        not_used=dict(reasons.most_common()),
+    )

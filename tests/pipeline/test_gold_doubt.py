@@ -1,0 +1,98 @@
+"""Golds that good people fail are put before a person, and retiring one clears who failed it."""
+
+import pytest
+
+from hits.analysis.signals.golds import gold_records
+from hits.models import Assignment, GoldDecision, Job, Slot, Study, Unit
+from hits.pipeline import gold_doubt, jobs
+from hits.pipeline.check import check_submitted
+from hits.pipeline.draw import draw
+from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.review import decide, queue
+from tests import making
+from tests.concurrency.reconciling import assert_places_reconcile
+from workers.work import WORK
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_gold_says_nothing_about_those_who_answered_it() -> None:
+    others = [(gold, person, True) for person in (1, 2, 3, 4) for gold in (10, 11, 12)]
+    bad_person = [(gold, 5, False) for gold in (10, 11, 12)]
+    on_it = [(99, 1, False), (99, 2, False), (99, 3, True), (99, 5, False)]
+    found = {each.gold: each for each in gold_records(others + bad_person + on_it, tolerated=0.1)}
+    assert (found[99].answered, found[99].failed) == (4, 3)
+    assert (found[99].good_answered, found[99].good_failed) == (3, 2)
+    assert found[99].is_doubtful(0.4)
+    assert not found[99].is_doubtful(0.7)
+    assert (found[10].good_answered, found[10].good_failed) == (1, 0)
+
+
+@pytest.fixture
+def study() -> Study:
+    settings = {"candidates_a_page": 2, "judged_depth": 3, "justification": False}
+    return making.study(making.corpus(images=14), settings=settings)
+
+
+@pytest.fixture
+def wrong(study: Study) -> Unit:
+    """A gold of everybody's third page, whose answer is the wrong one; three fail it."""
+    for _ in range(3):
+        account = making.rater(study)
+        for _ in range(3):
+            making.work(study, account)
+    page = Assignment.objects.order_by("pk").last()
+    assert page is not None
+    unit = Unit.objects.filter(slots__assignment=page, gold__isnull=False).earliest("pk")
+    for person in Assignment.objects.order_by("person").values_list("person", flat=True).distinct():
+        if not Slot.objects.filter(unit=unit, person=person).exists():
+            mine = Slot.objects.filter(person=person, unit__gold=unit.gold).latest("pk")
+            Slot.objects.filter(pk=mine.pk).update(unit=unit)
+    assert unit.gold is not None
+    Unit.objects.filter(pk=unit.pk).update(
+        gold={**unit.gold, "positive": not unit.gold["positive"]}
+    )
+    unit.refresh_from_db()
+    check_submitted()
+    return unit
+
+
+def test_a_gold_that_good_people_fail_is_in_doubt_until_somebody_decides(
+    study: Study, wrong: Unit
+) -> None:
+    (found,) = gold_doubt.in_doubt(study)
+    assert (found.gold, found.good_answered, found.good_failed) == (wrong.pk, 3, 3)
+    (shown,) = gold_doubt.described(study, [found])
+    assert shown.given[0][1] == 3
+    owner = study.corpus.owner
+    gold_doubt.decide(study=study, unit=wrong, value="kept", reason="It is right.", by=owner)
+    assert gold_doubt.in_doubt(study) == []
+    assert GoldDecision.objects.get().failed == 3
+
+
+def test_retiring_a_gold_clears_the_pages_that_failed_no_other(study: Study, wrong: Unit) -> None:
+    owner = study.corpus.owner
+    waiting = list(queue(study))
+    assert len(waiting) == 3
+    decide(assignment=waiting[0], by=owner, use="not_used", payment="approved", reason="Golds.")
+    gold_doubt.decide(study=study, unit=wrong, value="retired", reason="It is wrong.", by=owner)
+    jobs.run(Job.objects.get(kind="recheck").pk, WORK)
+    for page in waiting:
+        page.refresh_from_db()
+    assert [page.golds_failed for page in waiting] == [0, 0, 0]
+    assert [page.use for page in waiting] == ["pending", "used", "used"]
+    assert list(queue(study)) == [waiting[0]]
+    assert_places_reconcile()
+    assert gold_doubt.in_doubt(study) == []
+    page = draw(study=study, account=making.rater(study))
+    assert not page.slots.filter(unit=wrong).exists()
+    with pytest.raises(Closed):
+        gold_doubt.decide(study=study, unit=wrong, value="retired", reason="Again.", by=owner)
+
+
+def test_a_decision_on_a_gold_needs_a_reason(study: Study, wrong: Unit) -> None:
+    with pytest.raises(Refused):
+        gold_doubt.decide(
+            study=study, unit=wrong, value="retired", reason=" ", by=study.corpus.owner
+        )
+    assert not GoldDecision.objects.exists()
