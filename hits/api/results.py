@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,7 +16,8 @@ from hits.api.study_serializers import PagesSerializer, ProgressSerializer
 from hits.models import Assignment, Role, Slot
 from hits.pipeline.aggregate import OutsideIds
 from hits.pipeline.attention import attention_in
-from hits.pipeline.overview import overview_of
+from hits.pipeline.outcomes import outcomes_so_far
+from hits.pipeline.overview import Overview, overview_of
 from hits.protocol import protocol
 
 
@@ -103,6 +104,16 @@ class AttentionSerializer(serializers.Serializer[Any]):
     level = serializers.ChoiceField(["bad", "warn", "good"])
 
 
+class OutcomesSerializer(serializers.Serializer[Any]):
+    """What became of every judgment: submitted is the sum of all the others. Golds and training
+    are left out."""
+
+    submitted = serializers.IntegerField()
+    used = serializers.IntegerField()
+    pending = serializers.IntegerField()
+    not_used = serializers.DictField(child=serializers.IntegerField(), help_text="By reason.")
+
+
 class ResultsSerializer(serializers.Serializer[Any]):
     attention = AttentionSerializer(many=True, help_text="What waits for somebody, first.")
     progress = ProgressSerializer()
@@ -117,6 +128,11 @@ class ResultsSerializer(serializers.Serializer[Any]):
     spent = SpentSerializer(many=True)
     people = serializers.IntegerField()
     results = SaidSerializer()
+    outcomes = serializers.SerializerMethodField()
+
+    @extend_schema_field(OutcomesSerializer)
+    def get_outcomes(self, overview: Overview) -> dict[str, Any]:
+        return dict(OutcomesSerializer(outcomes_so_far(self.context["study"])).data)
 
 
 class JudgmentSerializer(serializers.Serializer[Any]):
@@ -155,7 +171,9 @@ class ResultsView(APIView):
         study = study_of(request, slug, Role.RESEARCHER)
         overview = overview_of(study)
         attention = attention_in(study, overview, is_published=study.publications.exists())
-        return Response(ResultsSerializer(replace(overview, attention=attention)).data)
+        return Response(
+            ResultsSerializer(replace(overview, attention=attention), context={"study": study}).data
+        )
 
 
 class JudgmentList(Listing):

@@ -1,10 +1,12 @@
 """Outcomes: what became of every judgment that was submitted. Nothing is left out."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from hits.models import Slot, Study
 from hits.pipeline.statements import rows
+from hits.pipeline.tally import kept
 
 # The reason of a page that is not used is that of its last decision on use.
 _OUTCOMES = """
@@ -35,6 +37,14 @@ class Outcomes:
     @property
     def set_aside(self) -> int:
         return sum(self.not_used.values())
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def outcomes_so_far(study: Study) -> Outcomes:
+    """As they were a moment ago where counting them is dear."""
+    return kept(f"outcomes/{study.pk}", "", lambda: outcomes_of(study))
 
 
 def outcomes_of(study: Study) -> Outcomes:

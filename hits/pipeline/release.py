@@ -25,6 +25,7 @@ from hits.pipeline.aggregate import (
     outside_captions,
 )
 from hits.pipeline.errors import NotAllowed, Refused, Taken
+from hits.pipeline.outcomes import outcomes_of
 from hits.pipeline.remove import excluded_by_reason
 from hits.pipeline.rules import rules_of
 from hits.protocol import Protocol
@@ -89,9 +90,9 @@ _MEANINGS = {
     "judgments": "judgments that are used",
     "distribution": "answer:how often, with ; between them",
 }
-_LIMITS_AND_TRAINING = (
+_RULES = (
     "most_units_a_person", "most_units_a_day", "training_units", "training_accuracy",
-    "training_attempts",
+    "training_attempts", "quality",
 )  # fmt: skip
 
 
@@ -278,7 +279,7 @@ def _study_entry(study: Study) -> dict[str, Any]:
         "seed": study.seed,
         "versions": list(
             study.versions.order_by("number").values(
-                "number", "settings", "wording", "judgments_wanted", *_LIMITS_AND_TRAINING
+                "number", "settings", "wording", "judgments_wanted", *_RULES
             )
         ),
         "fed_by": sorted(study.fed_by.values_list("slug", flat=True)),
@@ -295,6 +296,7 @@ def _study_entry(study: Study) -> dict[str, Any]:
         "pages": _counts(pages, "use"),
         "people": pages.values("person").distinct().count(),
         "judgments": _judgments_by_outcome(study),
+        "judgments_accounted_for": outcomes_of(study).as_json(),
         "pages_not_used_by_reason": _reasons_not_used(study),
         **_simulated(study),
         **_imported(study),

@@ -17,6 +17,7 @@ from hits.pipeline.clone import pilot_times
 from hits.pipeline.errors import PipelineError, Taken
 from hits.pipeline.evidence import reported
 from hits.pipeline.open import create_study, refuse_without_source, set_state
+from hits.pipeline.outcomes import outcomes_so_far
 from hits.pipeline.overview import Progress, overview_of, progress_by_study
 from hits.pipeline.publish import on_offer
 from hits.pipeline.recipe import run_with
@@ -252,7 +253,10 @@ def proposals(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def results(request: HttpRequest, slug: str) -> HttpResponse:
     found = study_of_researcher(request, slug)
-    context = study_context(request, found, "results") | {"results": results_of(found)}
+    context = study_context(request, found, "results") | {
+        "results": results_of(found),
+        "outcomes": outcomes_so_far(found),
+    }
     return render(request, "research/results.html", context)
 
 

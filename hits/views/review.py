@@ -1,5 +1,6 @@
 """The reviewer's desk: pages in doubt, the evidence, and two decisions on each."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from hits.models import Assignment, Role, Study, User
+from hits.models import Assignment, Flag, Role, Study, User
 from hits.pipeline import doubt, evidence, gold_doubt, review
 from hits.pipeline.errors import PipelineError, Stale
 from hits.pipeline.follow import deadlines
@@ -258,7 +259,7 @@ def _show(
     context: dict[str, Any] = {
         "study": study,
         "assignment": assignment,
-        "signals": doubt.flags_on(assignment.pk, study.pk, assignment.person_id),
+        "signals": _once(doubt.flags_on(assignment.pk, study.pk, assignment.person_id)),
         "golds": sorted((a for a in answers if a.is_gold), key=lambda a: not a.is_failed),
         "others": [a for a in answers if not a.is_gold],
         "said": evidence.said_by_others(assignment),
@@ -288,6 +289,11 @@ def _show(
         "soon": _soon(user, study, assignment),
     }
     return render(request, "review/page.html", desks(user) | context, status=422 if error else 200)
+
+
+def _once(flags: Iterable[Flag]) -> list[Flag]:
+    """A person with one page has the same said of both."""
+    return list({flag.says: flag for flag in flags}.values())
 
 
 def _opinions(assignment: Assignment) -> list[Any]:

@@ -3,9 +3,11 @@
 import pytest
 from playwright.sync_api import expect
 
-from hits.models import Assignment, Job, Membership, Role, Study, User
+from hits.models import Account, Assignment, Decision, Job, Membership, Role, Study, User
+from hits.pipeline import doubt
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
+from hits.pipeline.review import queue
 from hits.pipeline.submit import submit
 from tests import making
 from tests.browser.conftest import Visitor
@@ -89,6 +91,44 @@ def test_a_queue_is_reviewed_by_keyboard_alone(
     assert decided(third) == ("not_used", "refused")
 
 
+def test_thirty_flagged_pages_are_reviewed_by_keyboard_alone_with_one_undo(
+    visitor: Visitor,
+) -> None:
+    study = making.study(making.corpus(images=14), settings={"candidates_a_page": 2})
+    reviewer = making.user()
+    Membership.objects.create(study=study, user=reviewer, role=Role.REVIEWER)
+    accounts = [making.rater(study) for _ in range(6)]
+    study_pages = [failing(study, account) for account in accounts for _ in range(5)]
+    check_submitted()
+    doubt.read_signals(Study.objects.select_related("version").get(pk=study.pk))
+    order = list(queue(study))
+    assert len(order) == len(study_pages) == 30
+    page = visitor(reviewer).new_page()
+    page.goto(f"/review/{study.slug}/")
+    for place, each in enumerate(order):
+        page.wait_for_url(f"**{address(each)}")
+        page.keyboard.press("2" if place % 3 == 0 else "d")
+        if place == 16:
+            page.wait_for_url(f"**{address(order[place + 1])}")
+            page.keyboard.press("u")
+            page.wait_for_url(f"**{address(each)}")
+            expect(page.get_by_text("Taken back: the page is waiting again.")).to_be_visible()
+            page.keyboard.press("2")
+    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    used = [place for place, each in enumerate(order) if decided(each) == ("used", "approved")]
+    assert used == sorted([*range(0, 30, 3), 16])
+    assert all(each.payment == "approved" for each in order)
+    by_people = Decision.objects.filter(assignment__study=study, by=reviewer)
+    assert by_people.count() == 2 * 30 + 4
+
+
+def failing(study: Study, account: Account) -> Assignment:
+    page = draw(study=study, account=account)
+    fields = making.answers(page.slots.count())
+    submit(assignment_key=page.key, account=account, fields=fields)
+    return page
+
+
 def test_the_keys_are_told_and_leave_typing_alone(
     visitor: Visitor, reviewer: User, flagged: list[Assignment]
 ) -> None:
@@ -155,6 +195,9 @@ def test_every_page_is_accessible_and_fits(
     of_study = f"/research/studies/{study.slug}/"
     paths = [
         "/review/", address(flagged[0]), f"/review/{study.slug}/decided/?by=all", "/research/",
+        f"{address(flagged[0])}refuse/",
+        *(f"/review/{study.slug}/{name}/" for name in ("many", "people", "golds")),
+        f"/review/{study.slug}/people/{flagged[0].person_id}/",
         of_study, f"{of_study}report/",
         *(f"{of_study}{name}/" for name in ("results", "people", "settings", "releases")),
         f"/research/corpora/{study.corpus.slug}/",

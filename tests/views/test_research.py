@@ -94,7 +94,7 @@ def version_fields(client: Client, study: Study) -> dict[str, Any]:
     form = client.get(address(study, "settings/")).context["form"]
     fields = {}
     for bound in form:
-        if bound.value() not in (False, None):
+        if bound.value() is not None and bound.value() is not False:
             fields[bound.name] = bound.value()
     return fields
 

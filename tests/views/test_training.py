@@ -169,7 +169,9 @@ def test_limits_and_training_are_changed_on_the_settings_page(study: Study) -> N
         "training_accuracy": "90",
         "training_attempts": "1",
     }
-    kept = {name: value for name, value in changed.items() if value not in (None, False)}
+    kept = {
+        name: value for name, value in changed.items() if value is not None and value is not False
+    }
     assert "Version 2 holds" in text(owner.post(address, kept, follow=True))
     study.refresh_from_db()
     version = study.version

@@ -1,0 +1,124 @@
+import pytest
+from django.db import DatabaseError, transaction
+
+from hits.models import Account, Assignment, PersonEvent, Study, User
+from hits.pipeline import standing
+from hits.pipeline.check import check_submitted
+from hits.pipeline.draw import draw
+from hits.pipeline.errors import Closed, NotAllowed, PipelineError, Refused
+from hits.pipeline.open import change_version
+from hits.pipeline.review import decide
+from hits.pipeline.submit import submit
+from tests import making
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    settings = {"candidates_a_page": 4, "justification": False}
+    return making.study(making.corpus(images=14), settings=settings, pay="0.50")
+
+
+@pytest.fixture
+def rater(study: Study) -> Account:
+    """Somebody with three pages: two well done, one with a failed gold, which is not used."""
+    account = making.rater(study)
+    making.work(study, account)
+    making.work(study, account)
+    page = draw(study=study, account=account)
+    fields = making.answers(page.slots.count()) | {"q1-ms": ["0"]}
+    submit(assignment_key=page.key, account=account, fields=fields)
+    check_submitted()
+    page.refresh_from_db()
+    owner = study.corpus.owner
+    decide(assignment=page, by=owner, use="not_used", payment="approved", reason="Not read.")
+    return account
+
+
+def user_of(account: Account) -> User:
+    assert account.user is not None
+    return account.user
+
+
+def test_a_record_has_pages_golds_pay_and_what_was_decided(study: Study, rater: Account) -> None:
+    record = standing.record_of(study, rater.person_id)
+    assert record is not None
+    assert (record.pages, record.used, record.not_used, record.waiting) == (3, 2, 1, 0)
+    assert (record.golds_shown, record.golds_passed) == (6, 5)
+    assert (str(record.paid), record.doubt) == ("1.50", 1.0)
+    assert standing.rolling(study, rater.person_id).count(False) == 1
+    assert standing.record_of(study, 0) is None
+
+
+def test_what_is_done_about_a_person_is_on_record_with_who_and_why(
+    study: Study, rater: Account
+) -> None:
+    owner = study.corpus.owner
+    for kind in ("warning", "excluded", "readmitted", "qualified"):
+        standing.act(study=study, person=rater.person_id, kind=kind, text=f"{kind}!", by=owner)
+        if kind == "excluded":
+            with pytest.raises(PipelineError):
+                draw(study=study, account=rater)
+    draw(study=study, account=rater)
+    events = PersonEvent.objects.order_by("pk").values_list("kind", "text", "by")
+    assert list(events) == [
+        ("warning", "warning!", owner.pk),
+        ("excluded", "excluded!", owner.pk),
+        ("readmitted", "readmitted!", owner.pk),
+        ("qualified", "qualified!", owner.pk),
+    ]
+    with pytest.raises(DatabaseError, match="only ever added"), transaction.atomic():
+        PersonEvent.objects.update(text="Something else.")
+
+
+@pytest.mark.parametrize(("kind", "text"), [("warning", " "), ("praise", "Good!"), ("answer", "x")])
+def test_what_says_nothing_is_refused(study: Study, rater: Account, kind: str, text: str) -> None:
+    owner = study.corpus.owner
+    with pytest.raises(Refused):
+        standing.act(study=study, person=rater.person_id, kind=kind, text=text, by=owner)
+    assert not PersonEvent.objects.exists()
+
+
+def test_an_appeal_is_answered_once_and_another_waits_for_that(
+    study: Study, rater: Account
+) -> None:
+    user, owner = user_of(rater), study.corpus.owner
+    appealed = standing.appeal(study=study, by=user, text="I did look.")
+    assert list(standing.open_appeals(study)) == [appealed]
+    with pytest.raises(Closed, match="not been answered"):
+        standing.appeal(study=study, by=user, text="And once more.")
+    standing.answer(appealed=appealed, text="We looked again.", by=owner)
+    with pytest.raises(Closed, match="answered this appeal already"):
+        standing.answer(appealed=appealed, text="Twice.", by=owner)
+    assert not standing.open_appeals(study).exists()
+    standing.appeal(study=study, by=user, text="Thank you.")
+    (own,) = standing.own_records(user)
+    assert [event.text for event in own.said] == ["I did look.", "Thank you."]
+    assert own.said[0].answer.text == "We looked again."
+    assert not own.may_appeal
+
+
+def test_only_who_worked_in_a_study_appeals_there(study: Study, rater: Account) -> None:
+    with pytest.raises(NotAllowed):
+        standing.appeal(study=study, by=making.user(), text="Hello.")
+
+
+def test_nobody_acts_on_themselves(study: Study, rater: Account) -> None:
+    with pytest.raises(NotAllowed):
+        standing.act(
+            study=study, person=rater.person_id, kind="warning", text="x", by=user_of(rater)
+        )
+
+
+def test_raters_learn_how_many_golds_they_passed_once_the_study_tells_it(
+    study: Study, rater: Account
+) -> None:
+    (own,) = standing.own_records(user_of(rater))
+    assert (own.golds_passed, own.golds_shown) == (None, None)
+    change_version(study=study, by=study.corpus.owner, quality={"raters_see_accuracy": True})
+    (own,) = standing.own_records(user_of(rater))
+    assert (own.golds_passed, own.golds_shown) == (5, 6)
+    Assignment.objects.filter(person=rater.person_id).update(golds_shown=1, golds_failed=0)
+    (own,) = standing.own_records(user_of(rater))
+    assert own.golds_shown is None
