@@ -10,7 +10,7 @@ from hits.pipeline.tally import kept
 
 # The reason of a page that is not used is that of its last decision on use.
 _OUTCOMES = """
-    SELECT s.state, a.use, coalesce(d.reason, ''), count(*)
+    SELECT s.state, a.use, u.excluded, coalesce(d.reason, ''), count(*)
     FROM hits_assignment a
     JOIN hits_slot s ON s.assignment_id = a.id
     JOIN hits_judgment j ON j.slot_id = s.id
@@ -20,9 +20,10 @@ _OUTCOMES = """
         WHERE assignment_id = a.id AND kind = 'use' AND a.use = 'not_used'
         ORDER BY id DESC LIMIT 1) d ON true
     WHERE a.study_id = %(study)s AND a.state = 'submitted' AND NOT a.is_training
-    GROUP BY 1, 2, 3
+    GROUP BY 1, 2, 3, 4
 """
 WITHOUT_REASON = "Not used."
+REMOVED = "Removed from the study"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,11 @@ def outcomes_so_far(study: Study) -> Outcomes:
 def outcomes_of(study: Study) -> Outcomes:
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    for state, use, reason, count in rows(_OUTCOMES, {"study": study.pk}):
+    for state, use, is_removed, reason, count in rows(_OUTCOMES, {"study": study.pk}):
         counts["submitted"] += count
-        if state == Slot.State.COUNTED and use != "not_used":
+        if is_removed:
+            reasons[REMOVED] += count
+        elif state == Slot.State.COUNTED and use != "not_used":
             counts[use] += count
         elif use == "not_used":
             reasons[reason or WITHOUT_REASON] += count

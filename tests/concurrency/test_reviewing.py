@@ -79,7 +79,7 @@ def test_a_page_is_approved_once_while_its_submission_is_sent_again(
     assert (page.use, page.payment) == ("used", "approved")
     assert Decision.objects.count() == 2
     given = Judgment.objects.filter(slot__assignment=page)
-    assert {answer["choice"] for answer in given.values_list("answer", flat=True)} == {"yes"}
+    assert set(given.values_list("answer__choice", flat=True)) == {"yes"}
     assert_places_reconcile()
 
 
