@@ -167,6 +167,15 @@ class Protocol(ABC, Generic[Settings, Wording]):
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         """The ids of the images and of the captions that a unit shows."""
 
+    # Whether its public files say which side or letter was which: answers without that are of no
+    # use to it.
+    tells_what_was_shown: ClassVar[bool] = False
+
+    @property
+    def is_arranged(self) -> bool:
+        """Whether chance decides something when a unit is put on a page."""
+        return type(self).arrange is not Protocol.arrange
+
     def arrange(self, payload: Json, turn: int, random: Random) -> Json | None:
         """What is decided by chance when a unit is put on a page; stored beside the answer.
         `turn` grows by one with everybody who is asked, so that turn % 2 balances sides."""

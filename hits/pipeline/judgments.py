@@ -16,6 +16,7 @@ from hits.pipeline.check import check_submitted
 from hits.pipeline.copying import NULL, analyze, cells
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.rules import rules_of
+from hits.pipeline.stored_answers import Outside, answer_of, captions_called, with_ids_here
 from hits.pipeline.storing import Storing
 from hits.pipeline.uploaded import (
     Tell,
@@ -99,10 +100,12 @@ class _Reading:
         model = self._kind.row_model
         self._row_fields = frozenset(model.model_fields) if model else frozenset()
         self._captions = _Captions()
+        self._outside: Outside = {}
 
     def lines(self, batch: Sequence[Line]) -> list[str]:
         heard = self._with_units(self._heard(batch))
         units = self._units({key for _, key in heard})
+        self._outside = captions_called(self._kind, (unit.payload for unit in units.values()))
         lines = []
         for each, key in heard:
             try:
@@ -176,6 +179,9 @@ class _Reading:
     def _line(self, each: Said, unit: Found | None) -> str:
         if unit is None:
             raise Bad("no-unit", "This study has no such unit.")
+        if each.shown is not None and self._outside:
+            own = self._kind.items(unit.payload)[1]
+            each = each._replace(shown=with_ids_here(each.shown, self._outside, own))
         answer = as_json(self._answer(each, unit.payload))
         arranged = NULL if each.shown is None else cells(as_json(each.shown))
         texts = cells(each.worker, each.page, each.rejected, answer)
@@ -192,6 +198,9 @@ class _Reading:
                 detail = f"Shown is to be like {shown(orjson.dumps(possible[0]).decode())}."
                 raise Bad("bad-shown", detail)
         try:
+            stored = self._stored(each, payload)
+            if stored is not None:
+                return stored
             told = self._kind.told(each.form)
             answer = self._kind.parse(told, payload, each.shown, self._settings)
             _refuse_what_was_left_out(each.form, answer)
@@ -203,6 +212,12 @@ class _Reading:
             # A protocol that arranges its units by chance reads answers by how it did.
             detail = "The answer cannot be read without what was decided by chance: see `shown`."
             raise Bad("bad-shown", detail) from None
+
+    def _stored(self, each: Said, payload: Json) -> Json | None:
+        """What was decided by chance may be unknown, unless a public file has to tell it."""
+        if not self._kind.is_arranged or (each.shown is None and self._kind.tells_what_was_shown):
+            return None
+        return answer_of(self._kind, each.form, payload, each.shown, self._settings, self._outside)
 
 
 def _or_null(number: float | None) -> str:

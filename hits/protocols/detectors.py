@@ -160,6 +160,7 @@ class DetectorsRow(Row):
 @register
 class Detectors(PagedProtocol[Settings, Wording]):
     slug = "detectors"
+    tells_what_was_shown = True
     judgments_wanted = 3
     name = "Comparison of detectors"
     description = (

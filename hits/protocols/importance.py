@@ -240,6 +240,7 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
     """Five objects of an image, each rated 3, 2 or 1."""
 
     part: ClassVar[str]
+    tells_what_was_shown = True
 
     styles = ("css/boxes.css",)
     sources = frozenset({Source.CORPUS, Source.STUDIES, Source.ROWS})

@@ -203,6 +203,7 @@ class PreferenceRow(Row):
 @register
 class Preference(PagedProtocol[Settings, Wording]):
     slug = "preference"
+    tells_what_was_shown = True
     judgments_wanted = 8
     name = "Preference between systems"
     description = (
