@@ -11,7 +11,8 @@ from hits.analysis.behaviour import MANNERS
 from hits.analysis.crowd import Settings, Simulated, simulate
 from hits.analysis.errors import DegenerateInput
 from hits.analysis.signals.flags import flags
-from hits.analysis.signals.work import NO_GOLD, Rules
+from hits.analysis.signals.rules import Rules
+from hits.analysis.signals.work import NO_GOLD
 
 # A larger study is rehearsed on a part of it, with as many fewer people.
 MOST_JUDGMENTS = 6_000
