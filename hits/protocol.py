@@ -21,6 +21,7 @@ from hits.records import (
     Fields,
     Items,
     Json,
+    JudgedUnit,
     Option,
     ReleaseSource,
     Tallied,
@@ -53,6 +54,11 @@ class Report(StrEnum):
     COMPARISONS = "comparisons"
     CONVERSION = "conversion"
     SCORES = "scores"
+    RETEST = "retest"
+    LONGEST = "longest"
+    RENOVATION = "renovation"
+    IMPORTANCE = "importance"
+    BIAS = "bias"
 
 
 class Frozen(BaseModel):
@@ -245,9 +251,19 @@ class Protocol(ABC, Generic[Settings, Wording]):
 
     # What else a report computes: of systems side by side as in hits.sides, of the units that
     # people let through, of the first number that is tallied; the latter by what the payload has
-    # under this name.
+    # under this name, and for ordered pairs by what it has under the two names of their ends.
     reports: ClassVar[frozenset[Report]] = frozenset()
     scores_by: ClassVar[str] = ""
+    ordered_ends: ClassVar[tuple[str, str] | None] = None
+
+    def renovated(self, unit: JudgedUnit) -> tuple[str, str, str | None]:
+        """The original, the proposed and the final text of a unit that is about a text; no final
+        one where the proposal was given up."""
+        raise NotImplementedError(f"{self.slug} renovates no texts.")
+
+    def grade(self, answer: Json) -> float:
+        """How far an answer says that a pair matches, from 0 to 1."""
+        return float(self.aggregate([answer]).positive)
 
     def export(self, source: ReleaseSource, settings: Settings) -> Mapping[str, Iterable[str]]:
         """The files of the protocol's public format, by name, as streams of text."""

@@ -17,23 +17,11 @@ def conversion(units: Iterable[JudgedUnit]) -> Conversion:
     return Conversion(len(outcomes), sum(outcomes))
 
 
-def share_of_longest(units: Iterable[JudgedUnit]) -> float:
-    """The share of the captions chosen in stage 2 than which none of the same image has more words
-    (some 30% in the paper). Answers that none is suitable do not count."""
-    longest = [
-        _is_longest(answer, unit)
-        for unit in units
-        for answer in unit.answers
-        if answer.get("caption") is not None
-    ]
-    if not longest:
-        raise DegenerateInput("No caption was chosen yet.")
-    return sum(longest) / len(longest)
-
-
-def _is_longest(answer: Json, unit: JudgedUnit) -> bool:
-    lengths = [len(caption.text.split()) for caption in unit.captions]
-    place: int = unit.payload["captions"].index(answer["caption"])
+def is_longest(answer: Json, payload: Json) -> bool:
+    """Whether none of the captions shown has more words than the one chosen (some 30% of those
+    chosen in the paper)."""
+    lengths = [len(text.split()) for text in payload["texts"]]
+    place: int = payload["captions"].index(answer["caption"])
     return lengths[place] == max(lengths)
 
 

@@ -130,8 +130,8 @@ class RenovationReport:
     corrected: float
     hopeless: float
     words_a_correction: float | None
-    before: Mapping[str, float] | None
-    after: Mapping[str, float] | None
+    before: dict[str, float] | None
+    after: dict[str, float] | None
 
 
 def renovation_report(

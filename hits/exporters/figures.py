@@ -6,14 +6,14 @@ Colours are those of Okabe and Ito, which people with any colour vision tell apa
 
 import io
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from hits.records import Cell, Chart, Table
 
@@ -23,9 +23,10 @@ HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTH, HEIGHT = 6.5, 3.6
 FRAME, ROW = 1.4, 0.28
-MOST_SERIES = len(COLOURS)
+MOST_SERIES = 2 * len(COLOURS)
 MOST_ROWS = 60
-LONGEST_NAME = 28
+LONGEST_NAME, LONGEST_SERIES = 28, 60
+LEGEND_LETTERS = 80
 LETTERS_ALONG = 75
 METADATA: dict[Form, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
@@ -55,7 +56,7 @@ def draw(table: Table, form: Form, *, dark: bool = False) -> bytes:
     ground = DARK if dark else PAPER
     rows = table.rows[:MOST_ROWS]
     sideways = table.chart.kind in ("stacked", "points")
-    height = FRAME + ROW * len(rows) if sideways else HEIGHT
+    height = FRAME + ROW * (len(rows) + len(table.chart.values) // 2) if sideways else HEIGHT
     figure = Figure((WIDTH, height), dpi=150, facecolor=ground.face, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot(facecolor=ground.face)
@@ -71,16 +72,16 @@ def _names(table: Table, chart: Chart) -> list[str]:
     return [_short(text) for text in texts]
 
 
-def _short(text: str) -> str:
+def _short(text: str, longest: int = LONGEST_NAME) -> str:
     """As it stands; a dollar would begin a formula."""
-    plain = text.replace("$", r"\$")
-    return plain if len(plain) <= LONGEST_NAME else f"{plain[: LONGEST_NAME - 1]}…"
+    shown = text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return shown.replace("$", r"\$")
 
 
 def _series(table: Table, chart: Chart) -> list[tuple[str, list[float]]]:
     return [
         (
-            _short(table.columns[place].name),
+            _short(table.columns[place].name, LONGEST_SERIES),
             [
                 np.nan if row[place] is None else float(row[place] or 0)
                 for row in table.rows[:MOST_ROWS]
@@ -94,6 +95,12 @@ def _value(cell: Cell) -> float:
     return float(cell) if isinstance(cell, int | float) else np.nan
 
 
+def _filled(place: int) -> dict[str, Any]:
+    """Past the last colour, the first ones with another pattern."""
+    turn, colour = divmod(place, len(COLOURS))
+    return {"color": COLOURS[colour], "hatch": HATCHES[(colour + turn) % len(HATCHES)]}
+
+
 def _bars(axes: Axes, table: Table, ground: _Ground) -> None:
     chart = _chart(table)
     series, names = _series(table, chart), _names(table, chart)
@@ -101,8 +108,8 @@ def _bars(axes: Axes, table: Table, ground: _Ground) -> None:
     for place, (name, values) in enumerate(series):
         left = np.arange(len(names)) - 0.4 + width * (place + 0.5)
         axes.bar(
-            left, values, width, label=name, color=COLOURS[place], hatch=HATCHES[place],
-            edgecolor=ground.face, linewidth=0.5,
+            left, values, width, label=name, edgecolor=ground.face, linewidth=0.5,
+            **_filled(place),
         )  # fmt: skip
     turn = 35 if sum(map(len, names)) > LETTERS_ALONG else 0
     axes.set_xticks(
@@ -117,8 +124,8 @@ def _stacked(axes: Axes, table: Table, ground: _Ground) -> None:
     for place, (name, values) in enumerate(_series(table, chart)):
         known = np.nan_to_num(values)
         axes.barh(
-            range(len(names)), known, 0.8, left=start, label=name, color=COLOURS[place],
-            hatch=HATCHES[place], edgecolor=ground.face, linewidth=0.5,
+            range(len(names)), known, 0.8, left=start, label=name, edgecolor=ground.face,
+            linewidth=0.5, **_filled(place),
         )  # fmt: skip
         start += known
     axes.set_yticks(range(len(names)), names, fontsize=8)
@@ -144,8 +151,8 @@ def _lines(axes: Axes, table: Table, ground: _Ground) -> None:
     names = _names(table, chart)
     for place, (name, values) in enumerate(_series(table, chart)):
         axes.plot(
-            range(len(names)), values, color=COLOURS[place], marker=MARKS[place], label=name,
-            linewidth=1.5, markersize=5,
+            range(len(names)), values, color=COLOURS[place % len(COLOURS)], label=name,
+            marker=MARKS[place % len(MARKS)], linewidth=1.5, markersize=5,
         )  # fmt: skip
     axes.set_xticks(range(len(names)), names, fontsize=8)
 
@@ -165,8 +172,11 @@ def _dress(figure: Figure, axes: Axes, table: Table, ground: _Ground) -> None:
     along, up = (chart.up, chart.along) if sideways else (chart.along, chart.up)
     axes.set_xlabel(along, color=ground.ink, fontsize=9)
     axes.set_ylabel(up, color=ground.ink, fontsize=9)
+    values = axes.xaxis if sideways else axes.yaxis
     if table.columns[chart.values[0]].kind == "share":
-        (axes.xaxis if sideways else axes.yaxis).set_major_formatter(PercentFormatter(1))
+        values.set_major_formatter(PercentFormatter(1, decimals=0))
+    elif table.columns[chart.values[0]].kind == "count":
+        values.set_major_locator(MaxNLocator(integer=True))
     axes.set_title(_noted(table, chart), loc="left", fontsize=9, color=ground.ink)
     axes.tick_params(colors=ground.ink, labelsize=8)
     axes.grid(axis="x" if sideways else "y", color=ground.grid, linewidth=0.6)
@@ -175,8 +185,10 @@ def _dress(figure: Figure, axes: Axes, table: Table, ground: _Ground) -> None:
         spine.set_visible(name in ("left", "bottom"))
         spine.set_color(ground.ink)
     if len(chart.values) > 1:
+        longest = max(len(name) for name, _ in _series(table, chart))
+        columns = max(1, min(4, len(chart.values), LEGEND_LETTERS // (longest + 4)))
         figure.legend(
-            loc="outside lower center", ncols=min(4, len(chart.values)), fontsize=8, frameon=False,
+            loc="outside lower center", ncols=columns, fontsize=8, frameon=False,
             labelcolor=ground.ink,
         )  # fmt: skip
 

@@ -2,7 +2,7 @@
 until there is something new to read."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,9 +12,11 @@ from hits.analysis.errors import AnalysisError
 from hits.analysis.workers import worker_table
 from hits.models import Study
 from hits.pipeline.aggregate import in_batches
+from hits.pipeline.report_items import item_tables, time_table
+from hits.pipeline.report_machines import machine_tables
 from hits.pipeline.rules import rules_of
 from hits.pipeline.tally import Results, fresh_results, kept, one_row, rows
-from hits.records import Cell, Column, Said, Table, Tallied
+from hits.records import Cell, Chart, Column, Said, Table
 
 KEPT_SECONDS = 24 * 60 * 60
 
@@ -29,9 +31,6 @@ class StudyReport:
     people: int
     tables: list[Table]
 
-    def table(self, slug: str) -> Table | None:
-        return next((table for table in self.tables if table.slug == slug and table.rows), None)
-
 
 # All that changes what a report says: decisions, and what is counted without one.
 _MARK = """
@@ -39,7 +38,8 @@ _MARK = """
             JOIN hits_assignment a ON a.id = d.assignment_id AND a.study_id = %(study)s),
            (SELECT count(*) FROM hits_assignment
             WHERE study_id = %(study)s AND state = 'submitted'),
-           (SELECT sum(counted) FROM hits_unit WHERE study_id = %(study)s AND NOT excluded)
+           (SELECT format('%%s of %%s', sum(counted), count(*))
+            FROM hits_unit WHERE study_id = %(study)s AND NOT excluded)
 """
 
 
@@ -47,7 +47,7 @@ def report_of(study: Study) -> StudyReport:
     """The study comes with its version."""
     read = "/".join(map(str, one_row(_MARK, {"study": study.pk})))
     mark = f"{study.version_id}/{read}"
-    return kept(f"report/{study.pk}", mark, lambda: _report(study), KEPT_SECONDS)
+    return kept(f"report/drawn/{study.pk}", mark, lambda: _report(study), KEPT_SECONDS)
 
 
 def _report(study: Study) -> StudyReport:
@@ -66,6 +66,7 @@ def _report(study: Study) -> StudyReport:
         asked,
         goes_on=lambda answers: kind.aggregate(answers).positive,
         scores_by=kind.scores_by,
+        ordered_ends=kind.ordered_ends,
     )
     return StudyReport(
         at=timezone.now(),
@@ -75,9 +76,18 @@ def _report(study: Study) -> StudyReport:
         tables=[
             _answers(results),
             *analysed,
-            *_by_machine(study, results, asked, getattr(settings, "judged_depth", 5)),
+            *item_tables(study, kind, settings, said),
+            *machine_tables(
+                study=study,
+                kind=kind,
+                results=results,
+                asked=asked,
+                said=said,
+                depth=getattr(settings, "judged_depth", 5),
+            ),
             _golds(results),
             _people(study),
+            time_table(study),
         ],
     )
 
@@ -118,66 +128,9 @@ def _answers(results: Results) -> Table:
     title = "Answers"
     if not results.n:
         return Table("answers", title, why="No judgment is used yet.")
-    return Table("answers", title, note, columns, found)
-
-
-_REASONS = """
-    SELECT m.name || ' ' || m.version, field.name, given.value, count(*)
-    FROM hits_unit u
-    JOIN hits_slot s ON s.unit_id = u.id AND s.state = 'counted'
-    JOIN hits_assignment a ON a.id = s.assignment_id AND a.use = 'used'
-    JOIN hits_judgment j ON j.slot_id = s.id
-    JOIN unnest(%(fields)s::text[]) field (name)
-      ON jsonb_typeof(j.answer -> field.name) = 'array'
-    CROSS JOIN LATERAL jsonb_array_elements_text(j.answer -> field.name) given (value)
-    JOIN hits_unitsource us ON us.unit_id = u.id AND us.rank <= %(depth)s
-    JOIN hits_proposal p ON p.id = us.proposal_id
-    JOIN hits_machine m ON m.id = p.machine_id
-    WHERE u.study_id = %(study)s AND u.gold IS NULL AND NOT u.excluded
-    GROUP BY 1, 2, 3
-"""
-
-
-def _by_machine(
-    study: Study, results: Results, asked: Sequence[Tallied], depth: int
-) -> Iterator[Table]:
-    """ECCV Caption's Tables B.2 and B.3; none where no machine proposed what was judged."""
-    if not results.machines:
-        return
-    labels = [each.label for each in results.machines[0].shares]
-    columns = [Column("Machine"), Column("Rank"), Column("n", "count")]
-    columns += [Column(label, "share") for label in labels]
-    found: list[list[Cell]] = [
-        [each.machine, str(each.rank or "all"), each.n, *(share.part for share in each.shares)]
-        for each in results.machines
-    ]
-    note = "A unit that several machines proposed counts for each of them."
-    yield Table("machines", "Answers by machine and rank", note, columns, found)
-    yield from _reasons(study, asked, depth)
-
-
-def _reasons(study: Study, asked: Sequence[Tallied], depth: int) -> Iterator[Table]:
-    lists = {each.field: each for each in asked if each.options}
-    counted: dict[str, dict[str, dict[str, int]]] = {}
-    values = {"study": study.pk, "fields": list(lists), "depth": depth}
-    for machine, name, value, count in rows(_REASONS, values):
-        counted.setdefault(name, {}).setdefault(machine, {})[value] = count
-    for name, each in lists.items():
-        if name in counted:
-            yield _reason_table(each, counted[name])
-
-
-def _reason_table(asked: Tallied, counted: Mapping[str, Mapping[str, int]]) -> Table:
-    columns = [Column("Machine"), Column("Ticks", "count")]
-    columns += [Column(option.label, "share") for option in asked.options]
-    found: list[list[Cell]] = []
-    for machine in sorted(counted):
-        ticks = sum(counted[machine].values())
-        shares = [counted[machine].get(option.value, 0) / ticks for option in asked.options]
-        found.append([machine, ticks, *shares])
-    note = f"{asked.title} Shares of all ticks; a unit counts for each machine that proposed it."
-    title = f"{asked.field.capitalize()} by machine"
-    return Table(f"machines-{asked.field}", title, note, columns, found)
+    of = f"{results.n:,} judgments; shares of those that answer each question"
+    chart = Chart("stacked", (1,), (3,), "Answer", "Share", of)
+    return Table("answers", title, note, columns, found, chart=chart)
 
 
 def _golds(results: Results) -> Table:
@@ -235,4 +188,6 @@ def _people(study: Study) -> Table:
         for one, two in zip(approved, used, strict=True)
     ]
     note = "Approved is what was decided to be paid, used what counts."
-    return Table("people", title, note, columns, found)
+    of = f"{sum(band.workers for band in approved):,} people"
+    chart = Chart("bars", (0,), (1,), "Pages done", "People", of)
+    return Table("people", title, note, columns, found, chart=chart)

@@ -1,7 +1,7 @@
 """Sources: what a study was given to make its units of, read while units are stored."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Self, TypeVar
@@ -176,6 +176,13 @@ class _Images:
             CorpusImage(pk, width, height, captions.get(pk, {}), regions.get(pk, ()))
             for pk, width, height in sizes
         ]
+
+
+def images_of(images: Collection[int]) -> list[CorpusImage]:
+    """These images with their captions and regions."""
+    ids = sorted(images)
+    captions, regions = _captions_of(ids), _regions_of(ids)
+    return [CorpusImage(pk, 0, 0, captions.get(pk, {}), regions.get(pk, ())) for pk in ids]
 
 
 def _captions_of(images: Sequence[int]) -> dict[int, Mapping[int, str]]:

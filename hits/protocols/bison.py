@@ -197,7 +197,7 @@ class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
     )
     columns = ("choice", "caption", "text")
     caption_columns = frozenset({"caption"})
-    reports = frozenset({Report.CONVERSION})
+    reports = frozenset({Report.CONVERSION, Report.LONGEST})
 
     def units(
         self, source: UnitSource, settings: CaptionsSettings, random: Random

@@ -21,6 +21,7 @@ from hits.protocol import (
     ImageRef,
     PagedProtocol,
     PageSettings,
+    Report,
     Row,
     Source,
     explained,
@@ -245,6 +246,7 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
     styles = ("css/boxes.css",)
     sources = frozenset({Source.CORPUS, Source.STUDIES, Source.ROWS})
     row_model = ObjectsRow
+    reports = frozenset({Report.IMPORTANCE})
     specimens = (
         {
             "image": 1,

@@ -16,6 +16,7 @@ from hits.protocol import (
     Frozen,
     ImageRef,
     Protocol,
+    Report,
     Row,
     Source,
     explained,
@@ -251,6 +252,7 @@ class Matching(Protocol[Settings, Wording]):
     row_model = MatchingRow
     specimens = ({"image": 1, "caption": 1}, {"image": 2, "caption": 3})
     columns = ("choice", "reasons", "errors", "other")
+    reports = frozenset({Report.BIAS})
 
     def composition(self, settings: Settings) -> Mapping[str, int]:
         return {
@@ -345,6 +347,10 @@ class Matching(Protocol[Settings, Wording]):
         label = max(CHOICES, key=lambda choice: (counts[choice], CHOICES.index(choice)))
         distribution = {choice: counts[choice] for choice in CHOICES}
         return Aggregate(label, label in POSITIVE, distribution)
+
+    def grade(self, answer: Json) -> float:
+        """ECCV Caption, Eq. E.4."""
+        return {"yes": 1.0, "partial_yes": 0.5}.get(answer["choice"], 0.0)
 
     def tallies(self, settings: Settings, wording: Wording) -> Sequence[Tallied]:
         form = self.form(settings, wording)

@@ -22,6 +22,7 @@ from hits.protocol import (
     ImageRef,
     PagedProtocol,
     PageSettings,
+    Report,
     Row,
     Source,
     explained,
@@ -213,6 +214,7 @@ class Renovation(PagedProtocol[PageSettings, RenovationWording]):
         },
     )
     columns = ("choice", "text", "words_changed", "edit")
+    reports = frozenset({Report.RENOVATION})
 
     def units(
         self, source: UnitSource, settings: PageSettings, random: Random
@@ -313,6 +315,10 @@ class Renovation(PagedProtocol[PageSettings, RenovationWording]):
             "FG_img_filenames.txt": as_lines(_pool(source)),
         }
 
+    def renovated(self, unit: JudgedUnit) -> tuple[str, str, str | None]:
+        (caption,) = unit.captions
+        return caption.text, unit.payload["proposed"], agreed_text(unit.answers)
+
     def row(self, answer: Json) -> Sequence[Any]:
         if answer["choice"] == HOPELESS:
             return HOPELESS, "", "", ""
@@ -324,12 +330,6 @@ def agreed_text(answers: Sequence[Json]) -> str | None:
     """The text that people together made of a proposal; None where they gave it up."""
     agreed = _agreed(answers, _most_said(answers, CHOICES))
     return None if agreed is None else agreed["text"]
-
-
-def renovated(unit: JudgedUnit) -> tuple[str, str, str | None]:
-    """The original, the proposed and the final text, as hits.analysis.captions reports on them."""
-    (caption,) = unit.captions
-    return caption.text, unit.payload["proposed"], agreed_text(unit.answers)
 
 
 def _unit(row: Json) -> UnitDraft:

@@ -624,6 +624,8 @@ class ImageSimilarity(Similarity[ImagesSettings, ImagesWording]):
     template = "protocols/sis.html"
     settings_model = ImagesSettings
     wording_model = ImagesWording
+    reports = frozenset({Report.SCORES, Report.RETEST})
+    ordered_ends = ("image1", "image2")
     sources = frozenset({Source.ROWS, Source.PROPOSALS})
     directions = ("i2i",)
     row_model = ImagesRow

@@ -70,7 +70,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             if upload.name in found.files
         ],
         "settings": [(each, found.settings.get(each.name)) for each in kind.settings],
-        "jobs": [] if found.tables is not None else [found.job],
+        "jobs": [] if found.job.is_finished else [found.job],
     }
     return render(request, "research/evaluation.html", context | table_context(tables_of(found)))
 

@@ -228,3 +228,14 @@ def test_beliefs_and_confusions_are_probabilities() -> None:
     model = dawid_skene(drawn(4))
     assert model.probabilities.sum(axis=1) == pytest.approx(np.ones(60))
     assert model.confusions.sum(axis=2) == pytest.approx(np.ones((8, 4)))
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=30))
+def test_shares_alike_with_others_lie_between_nothing_and_all_and_average_to_percent(
+    values: list[list[int]],
+) -> None:
+    units, workers = np.indices((len(values), 3))
+    judgments = Judgments(units.ravel(), workers.ravel(), np.array(values, float).ravel())
+    shares = agreement.alike_with_others(judgments)
+    assert ((shares >= 0) & (shares <= 1)).all()
+    assert 100 * shares.mean() == pytest.approx(agreement.percent_agreement(judgments))

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from hits.analysis.bison import confirmed_by_worker, conversion, share_of_longest
+from hits.analysis.bison import confirmed_by_worker, conversion, is_longest
 from hits.analysis.errors import DegenerateInput
 from hits.protocol import protocol
 from hits.records import JudgedUnit, OutsideCaption, OutsideImage
@@ -44,15 +44,14 @@ def test_a_pair_is_converted_by_a_caption_and_an_example_by_everybody() -> None:
     assert (images.entered, images.left, images.percent) == (2, 1, 50)
 
 
-def test_the_share_of_longest_captions_counts_words_and_ties_as_longest() -> None:
-    assert share_of_longest([pair(1), pair(2), pair(3), pair(None), pair(1, 2)]) == 3 / 5
+def test_the_longest_caption_is_told_by_its_words_and_ties_are_longest() -> None:
+    payload = {"captions": list(CAPTIONS), "texts": list(CAPTIONS.values())}
+    assert [is_longest({"caption": each}, payload) for each in CAPTIONS] == [False, True, True]
 
 
 def test_without_judgments_there_is_no_share() -> None:
     with pytest.raises(DegenerateInput):
         conversion([])
-    with pytest.raises(DegenerateInput):
-        share_of_longest([pair(None)])
 
 
 def test_a_worker_s_quality_is_what_the_next_stage_confirms_of_their_captions() -> None:

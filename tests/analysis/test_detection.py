@@ -3,6 +3,8 @@ import io
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pycocotools.cocoeval import COCOeval
 
 from hits.analysis import detection
@@ -76,3 +78,16 @@ def test_a_threshold_that_keeps_nothing_is_refused() -> None:
     annotations, detections = drawn()
     with pytest.raises(DegenerateInput, match="No annotation"):
         Detections(annotations, detections, threshold=2)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32 - 1))
+def test_metrics_are_shares_that_know_neither_the_order_nor_the_scale_of_scores(seed: int) -> None:
+    annotations, detections = drawn(seed)
+    found = Detections(annotations, detections, threshold=-1).metrics()
+    assert all(0 <= value <= 1 for value in found.values())
+    assert found["mAR1"] <= found["mAR10"] <= found["mAR100"]
+    assert found["mAP"] <= found["mAP50"]
+    scaled = [Detection(one.image, one.category, one.box, 3 * one.score) for one in detections]
+    again = Detections(annotations[::-1], scaled[::-1], threshold=-1).metrics()
+    assert again == pytest.approx(found)

@@ -1,5 +1,6 @@
 """Pages on a phone by day and on a wide screen by night: nothing sticks out, axe is content."""
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hits.models import (
     Account,
     Assignment,
     Corpus,
+    Evaluation,
     Image,
     Job,
     Membership,
@@ -19,6 +21,7 @@ from hits.models import (
 from hits.pipeline.check import check_submitted
 from hits.pipeline.open import create_study
 from hits.pipeline.recipe import Run, ask
+from hits.records import Cell, Chart, Column, Table
 from tests import making
 from tests.browser.conftest import Visitor
 from tests.browser.looking import screens, violations
@@ -73,6 +76,23 @@ def test_a_raters_pages_fit(
     assert_fit(page, ["/", f"/studies/{study.slug}/consent/", "/work/"])
 
 
+def _evaluated(user: User) -> str:
+    """With a figure and a table wider than a phone."""
+    shares = [Column(f"A long name {n}", "share") for n in range(9)]
+    chart = Chart("bars", (0,), tuple(range(1, 9)), "Name", "Share", "9 of them")
+    rows: list[list[Cell]] = [[f"W{'w' * 30}", *[0.5] * 9]]
+    table = Table("shares", "Shares", "Of all.", [Column("Name"), *shares], rows, chart=chart)
+    made = Evaluation.objects.create(
+        kind="retrieval",
+        name="Evaluated",
+        by=user,
+        job=Job.objects.create(kind="evaluate", state="done", asked_by=user),
+        files={"ids": {"name": "i" * 100 + ".json", "size": 1, "sha256": "0" * 64}},
+        tables=[asdict(table)],
+    )
+    return f"/research/evaluations/{made.pk}/"
+
+
 def test_desks_fit(visitor: Visitor, study: Study, decided: list[Assignment]) -> None:
     researcher: User = study.corpus.owner
     Membership.objects.create(study=study, user=researcher, role=Role.REVIEWER)
@@ -80,6 +100,8 @@ def test_desks_fit(visitor: Visitor, study: Study, decided: list[Assignment]) ->
     tabs = ["", "results/", "report/", "people/", "settings/", "releases/", "imports/"]
     paths = [f"/research/studies/{study.slug}/{tab}" for tab in tabs]
     paths += ["/research/recipes/", "/research/recipes/cxc/", _started_recipe(study.corpus)]
+    paths += [f"/research/evaluations/{name}" for name in ("", "new/retrieval/")]
+    paths.append(_evaluated(researcher))
     assert_fit(page, [*paths, f"/review/{study.slug}/decided/", "/review/", "/research/"])
 
 

@@ -15,7 +15,9 @@ from hits.pipeline.submit import submit
 from hits.pipeline.tally import results_of
 from hits.records import Cell, Table
 from tests import making
-from tests.protocols.cases.similarity import study_of_sts
+from tests.protocols.cases.bison import study_of_bison_captions
+from tests.protocols.cases.refinement import study_of_renovation
+from tests.protocols.cases.similarity import study_of, study_of_sts
 from tests.protocols.cases.surveys import study_of_preference, study_of_prominence
 
 pytestmark = pytest.mark.django_db
@@ -201,7 +203,7 @@ def test_a_report_costs_the_same_number_of_statements_however_much_was_judged(
     for _ in range(3):
         answered(study)
     assert statements(study) == few
-    assert few <= 8
+    assert few <= 10
     assert statements(study) == 1
 
 
@@ -213,3 +215,83 @@ def test_the_first_results_of_a_slider_have_its_numbers() -> None:
     numbers = results_of(study).tallies[0].numbers
     assert numbers is not None
     assert (numbers.mean, sum(numbers.bins), numbers.bins[4]) == (2, 10, 10)
+
+
+def test_machines_are_measured_on_the_datasets_that_each_would_have_given(study: Study) -> None:
+    answered(study)
+    report = report_of(study)
+    bias, recalls = table(report, "bias"), table(report, "bias-recall")
+    machines = [each.name for each in recalls.columns[1:]]
+    assert len(machines) > 1
+    assert column(recalls, "Dataset of")[-1] == ", ".join(machines)
+    assert len(recalls.rows) == 2 ** len(machines) - 1
+    assert column(bias, "Machines") == [str(size) for size in range(1, len(machines))]
+    assert bias.chart is not None
+    assert float(column(bias, "R@1, bias")[0] or 0) >= 0
+
+
+def test_times_are_told_of_questions_and_of_pages(study: Study) -> None:
+    def choose(unit: Unit, shown: dict[str, Any]) -> dict[str, list[str]]:
+        right = unit.gold is None or unit.gold["positive"]
+        return {"choice": ["yes" if right else "no"], "ms": ["2000"]}
+
+    assert table(report_of(study), "seconds").why
+    answer(study, choose)
+    found = table(report_of(study), "seconds")
+    assert [row[:2] for row in found.rows] == [["A question", 4], ["A page, golds and all", 1]]
+    question, page = (float(cell or 0) for cell in column(found, "Mean"))
+    assert 4 * question < page
+
+
+def test_pairs_of_images_rated_both_ways_are_test_and_retest() -> None:
+    corpus = making.corpus(images=6)
+    one, two, three, *_ = corpus.images.order_by("pk").values_list("pk", flat=True)
+    pairs = [(one, two), (two, one), (one, three), (three, one)]
+    rows = [{"image1": a, "image2": b} for a, b in pairs]
+    study = study_of("sis", corpus, rows, settings={"units_a_page": 4, "golds_a_page": 0})
+
+    def choose(unit: Unit, shown: dict[str, Any]) -> dict[str, list[str]]:
+        away = three in (unit.payload["image1"], unit.payload["image2"])
+        score = 4 * away + (unit.payload["image1"] != one)
+        return {"set": ["1"], "score": [str(score)], "moved": ["key"]}
+
+    answer(study, choose)
+    found = table(report_of(study), "retest")
+    assert column(found, "Pairs") == [2]
+    assert column(found, "Mean difference, absolute") == [1]
+
+
+def test_what_a_protocol_reports_on_is_in_its_report() -> None:
+    corpus = making.corpus(images=8)
+    bison = study_of_bison_captions(corpus)
+
+    def choose(unit: Unit, shown: dict[str, Any]) -> dict[str, list[str]]:
+        right = unit.gold["captions"][0] if unit.gold else shown["captions"][0]
+        return {"choice": [str(shown["captions"].index(right) + 1)]}
+
+    answer(bison, choose)
+    found = table(report_of(bison), "longest")
+    assert column(found, "Chosen") == [report_of(bison).judgments]
+    assert column(table(report_of(bison), "conversion"), "People") == [1]
+    renovation = study_of_renovation(corpus)
+    answer(renovation, lambda unit, shown: {"choice": ["hopeless" if unit.gold else "confirm"]})
+    assert column(table(report_of(renovation), "renovated"), "Confirmed") == [1]
+    assert column(table(report_of(renovation), "texts"), "Texts") == ["Before", "After"]
+
+
+def test_ratings_are_compared_with_scorers() -> None:
+    study = study_of_prominence(making.corpus(images=8), units_a_page=4, golds_a_page=0)
+
+    def by_area(unit: Unit, shown: dict[str, Any]) -> dict[str, list[str]]:
+        areas = {each["id"]: each["box"][2] * each["box"][3] for each in unit.payload["objects"]}
+        middle = sorted(areas.values())[2]
+        return {
+            letter: [str(2 + (areas[thing] > middle) - (areas[thing] < middle))]
+            for letter, thing in shown.items()
+        }
+
+    answer(study, by_area)
+    found = table(report_of(study), "tau")
+    taus = dict(zip(column(found, "Compared with"), column(found, "Mean tau-b"), strict=True))
+    assert taus.keys() == {"Area", "I_O", "I_P"}
+    assert float(taus["Area"] or 0) > 0.5

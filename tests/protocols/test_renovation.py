@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from hits.protocol import FieldErrors, PageSettings, protocol
-from hits.protocols.refinement import CHOICES, LONGEST_TEXT, RenovationRow, agreed_text, renovated
+from hits.protocols.refinement import CHOICES, LONGEST_TEXT, RenovationRow, agreed_text
 from hits.records import (
     CaptionedImage,
     CorpusImage,
@@ -298,7 +298,7 @@ def test_the_pool_is_the_images_and_those_that_are_hard_to_tell_from_them_each_o
 
 
 def test_reports_are_made_of_the_original_the_proposed_and_the_final_text() -> None:
-    assert [renovated(unit) for unit in RELEASED.judged] == [
+    assert [RENOVATION.renovated(unit) for unit in RELEASED.judged] == [
         ("text 2 of 3", PROPOSED, SMALL["text"]),
         ("text 0 of 1", PROPOSED, PROPOSED),
         ("text 4 of 1", PROPOSED, None),

@@ -11,6 +11,7 @@ from hits.analysis.positives import precision_and_recall, share_changed
 from hits.analysis.rankings import layout_of
 from hits.analysis.retrieval import bison_accuracy
 from hits.analysis.tables.intervals import HIGH, LOW, share_with_interval
+from hits.analysis.tables.texts import statistics_table
 from hits.records import Cell, Column, Table
 
 WITH_ENDS = (Column("Value", "share"), Column(LOW, "share"), Column(HIGH, "share"))
@@ -94,26 +95,12 @@ def evaluate_forced_choice(given: Given) -> list[Table]:
 
 
 def evaluate_texts(given: Given) -> list[Table]:
-    rows: list[list[Cell]] = []
-    for name in ("before", "after"):
-        if given.has(name):
-            line = text_statistics(_texts(given.files[name], name)).line()
-            rows.append([name.capitalize(), *(_cell(name, cell) for name, cell in line.items())])
-    columns = [
-        Column("Texts"),
-        Column("n", "count"),
-        Column("Nouns", "count"),
-        Column("Adjectives", "count"),
-        Column("Nouns a text", "number"),
-        Column("Adjectives a text", "number"),
-        Column("Words a text", "number"),
-    ]
-    note = "Counted by a small tagger made for captions: compare within this table only."
-    return [Table("texts", "Texts before and after", note, columns, rows)]
-
-
-def _cell(name: str, value: float) -> Cell:
-    return value if name.endswith("a text") else int(value)
+    lines = {
+        name.capitalize(): text_statistics(_texts(given.files[name], name)).line()
+        for name in ("before", "after")
+        if given.has(name)
+    }
+    return [statistics_table(lines)]
 
 
 def _texts(read: object, name: str) -> list[str]:

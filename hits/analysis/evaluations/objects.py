@@ -7,13 +7,12 @@ from hits.analysis.detection import METRICS, Annotation, Detection, Detections
 from hits.analysis.errors import AnalysisError, DegenerateInput
 from hits.analysis.evaluations.contract import Given, entries_of, items_of, number_of, text_of
 from hits.analysis.surveys import (
-    PerImageTau,
     agreement_with_people,
     at_frequencies_of,
     majority_of_votes,
     per_image_tau,
 )
-from hits.analysis.tables.intervals import HIGH, LOW
+from hits.analysis.tables.rated import tau_row, tau_table
 from hits.records import Cell, Chart, Column, Table
 
 Entries = Sequence[Mapping[str, Any]]
@@ -35,7 +34,7 @@ def evaluate_surveys(given: Given) -> list[Table]:
     rows = []
     if given.has("other"):
         other = _ratings(given, "other", "Caption")
-        rows.append(_row("The other survey", per_image_tau(survey, other)))
+        rows.append(tau_row("The other survey", per_image_tau(survey, other)))
     if given.has("scores"):
         for scorer, by_image in items_of(given.files["scores"], "scores"):
             scores = {
@@ -44,40 +43,10 @@ def evaluate_surveys(given: Given) -> list[Table]:
                 if isinstance(own, list)
             }
             asked = {image: own for image, own in scores.items() if image in survey}
-            rows.append(_row(scorer, per_image_tau(at_frequencies_of(asked, survey), survey)))
+            rows.append(tau_row(scorer, per_image_tau(at_frequencies_of(asked, survey), survey)))
     if not rows:
         raise DegenerateInput("Give another survey, or scores, to compare the survey with.")
     return [tau_table(rows)]
-
-
-def tau_table(rows: Sequence[Sequence[Cell]]) -> Table:
-    columns = [
-        Column("Compared with"),
-        Column("Mean tau-b", "number"),
-        Column(LOW, "number"),
-        Column(HIGH, "number"),
-        Column("Images", "count"),
-        Column("Without tau-b", "count"),
-    ]
-    note = (
-        "Kendall’s tau-b of an image’s objects, averaged over images; where one side rates all "
-        "alike there is none. Scores are mapped to ratings at the survey’s frequencies. "
-        "Intervals resample images."
-    )
-    chart = Chart(
-        "points", (0,), (1,), "Compared with", "Mean tau-b",
-        f"{max(int(row[4] or 0) for row in rows):,} images", (2, 3),
-    )  # fmt: skip
-    return Table("tau", "Rank correlation an image", note, columns, rows, chart=chart)
-
-
-def _row(name: str, found: PerImageTau) -> list[Cell]:
-    try:
-        interval = found.interval()
-        ends: tuple[Cell, Cell] = (interval.low, interval.high)
-    except AnalysisError:
-        ends = (None, None)
-    return [name, found.mean, *ends, len(found.images), len(found.without)]
 
 
 def _ratings(given: Given, name: str, part: str) -> dict[str, list[float]]:

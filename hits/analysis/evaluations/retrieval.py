@@ -217,7 +217,7 @@ def _recalls(given: Given, directions: Mapping[str, _Direction]) -> Table:
     if given.has("originals"):
         number = int(given.settings["folds"])
         lines[f"Mean of {number} folds"] = _fold_recalls(given, directions, number)
-    names = [f"{title}, R@{k}" for title in DIRECTIONS.values() for k in retrieval.RECALLS]
+    names = [f"{end} R@{k}" for end in ("To text", "To image") for k in retrieval.RECALLS]
     columns = [Column("Set"), *(Column(name, "share") for name in names), Column("RSUM", "number")]
     rows: list[list[Cell]] = []
     for name, found in lines.items():

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import numpy as np
 
-from hits.records import Cell, Column, Said, Table, Tallied
+from hits.records import Cell, Chart, Column, Said, Table, Tallied
 
 PARTS = 10
 TOGETHER = "all"
@@ -102,4 +102,7 @@ def _spread(
         for part in range(PARTS)
     ]
     columns = [Column("Range"), *(Column(name or "Units", "count") for name in values)]
-    return Table(slug, title, note, columns, rows)
+    of = f"{max(map(len, values.values())):,} units"
+    drawn = tuple(range(1, 1 + len(values) - (TOGETHER in values)))
+    chart = Chart("bars", (0,), drawn, title, "Units", of)
+    return Table(slug, title, note, columns, rows, chart=chart)
