@@ -28,7 +28,8 @@ from hits.models import Exclusion, Proposal, Role, Study, StudyVersion
 from hits.pipeline import arrange, jobs, visible
 from hits.pipeline.chain import choose_feeders, exclude, stop_excluding
 from hits.pipeline.errors import Closed, Refused
-from hits.pipeline.open import change_version, create_study, refuse_without_source, set_state
+from hits.pipeline.open import create_study, refuse_without_source, set_state
+from hits.pipeline.versions import change_version
 from hits.protocol import registry
 
 READERS = (Role.REVIEWER, Role.RESEARCHER)

@@ -9,8 +9,9 @@ from django.db import connection, transaction
 from hits.models import Study, StudyVersion, User
 from hits.pipeline.chain import choose_feeders
 from hits.pipeline.errors import Refused
-from hits.pipeline.open import VERSIONED, change_version, create_study
+from hits.pipeline.open import create_study
 from hits.pipeline.overview import pace_of
+from hits.pipeline.versions import VERSIONED, change_version
 
 MOST_PILOT_PAGES = 500
 FEWEST_FOR_A_MEDIAN = 5

@@ -17,7 +17,7 @@ from hits.pipeline import propose
 from hits.pipeline.arrange import UPLOADS, refuse_reserved
 from hits.pipeline.clone import MOST_PILOT_PAGES
 from hits.pipeline.errors import Refused
-from hits.pipeline.open import MOST_PAY, TOO_MUCH_PAY
+from hits.pipeline.versions import MOST_PAY, TOO_MUCH_PAY
 from hits.procedures import procedures
 
 PLAIN = {"invalid": "Use plain letters, digits, hyphens and underscores only."}

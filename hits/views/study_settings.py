@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from hits.analysis.signals.settings import QualitySettings
 from hits.models import StudyVersion
 from hits.pipeline.errors import Refused, Stale
-from hits.pipeline.open import change_version
+from hits.pipeline.versions import change_version
 from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.research import study_context
 from hits.views.version_form import PARTS, PLAIN, VersionForm, labels_of

@@ -13,8 +13,8 @@ from pydantic.fields import FieldInfo
 
 from hits.analysis.signals.settings import QualitySettings
 from hits.models import Study, StudyVersion
-from hits.pipeline.open import MOST_PAY, TOO_MUCH_PAY
 from hits.pipeline.plainly import sentence_of
+from hits.pipeline.versions import MOST_PAY, TOO_MUCH_PAY
 from hits.protocol import protocol
 
 LONG = 60

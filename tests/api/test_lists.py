@@ -22,10 +22,11 @@ from hits.models import (
 from hits.pipeline import jobs
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
-from hits.pipeline.open import change_version, create_study, open_study
+from hits.pipeline.open import create_study, open_study
 from hits.pipeline.people import account_of, give_consent
 from hits.pipeline.review import decide
 from hits.pipeline.submit import submit
+from hits.pipeline.versions import change_version
 from tests import making
 from tests.api import world as worlds
 from tests.api.world import World

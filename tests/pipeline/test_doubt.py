@@ -10,9 +10,9 @@ from hits.pipeline import doubt, jobs
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Refused
-from hits.pipeline.open import change_version
 from hits.pipeline.review import queue
 from hits.pipeline.submit import submit
+from hits.pipeline.versions import change_version
 from tests import making
 from workers.work import WORK
 

@@ -9,9 +9,10 @@ from django.utils import timezone
 from hits.models import Account, Assignment, Exclusion, Participation, Slot, Study, Unit
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft
-from hits.pipeline.open import change_version, set_state
+from hits.pipeline.open import set_state
 from hits.pipeline.people import account_of, give_consent, link, withdraw
 from hits.pipeline.submit import free_expired, give_back
+from hits.pipeline.versions import change_version
 from tests import making
 from tests.concurrency.reconciling import assert_places_reconcile
 

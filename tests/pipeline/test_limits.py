@@ -10,9 +10,9 @@ from hits.models import Account, Assignment, Participation, Slot, Study, Unit
 from hits.pipeline.draw import draw, draw_for_ticket
 from hits.pipeline.errors import NothingLeft
 from hits.pipeline.limits import ENOUGH, OPEN_ELSEWHERE, LimitReached
-from hits.pipeline.open import change_version
 from hits.pipeline.people import link
 from hits.pipeline.submit import free_expired, give_back, submit
+from hits.pipeline.versions import change_version
 from tests import making
 from tests.concurrency.reconciling import assert_places_reconcile
 

@@ -5,7 +5,8 @@ import pytest
 from hits.models import Corpus, Image, Proposal, Study, StudyVersion, Unit, UnitSource
 from hits.pipeline import propose
 from hits.pipeline.errors import Closed, Refused, Stale
-from hits.pipeline.open import change_version, create_study, open_study, set_state
+from hits.pipeline.open import create_study, open_study, set_state
+from hits.pipeline.versions import change_version
 from tests import making
 
 pytestmark = pytest.mark.django_db

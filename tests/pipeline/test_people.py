@@ -16,7 +16,6 @@ from hits.models import (
 )
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft, Refused
-from hits.pipeline.open import change_version
 from hits.pipeline.people import (
     accept_invitation,
     account_of,
@@ -28,6 +27,7 @@ from hits.pipeline.people import (
 )
 from hits.pipeline.review import decide
 from hits.pipeline.submit import free_expired, submit
+from hits.pipeline.versions import change_version
 from tests import making
 from tests.concurrency.reconciling import assert_places_reconcile
 

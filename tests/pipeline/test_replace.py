@@ -5,9 +5,9 @@ from django.conf import LazySettings
 
 from hits.models import Claim, Job, Publication, Study
 from hits.pipeline import replace
-from hits.pipeline.open import change_version
 from hits.pipeline.reconcile import reconcile
 from hits.pipeline.review import decide, take_back
+from hits.pipeline.versions import change_version
 from tests import selling
 from tests.concurrency.reconciling import assert_places_reconcile
 

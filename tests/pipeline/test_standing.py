@@ -6,9 +6,9 @@ from hits.pipeline import standing
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, NotAllowed, PipelineError, Refused
-from hits.pipeline.open import change_version
 from hits.pipeline.review import decide
 from hits.pipeline.submit import submit
+from hits.pipeline.versions import change_version
 from tests import making
 
 pytestmark = pytest.mark.django_db

@@ -7,10 +7,10 @@ from hits.models import Account, Assignment, Judgment, Participation, Slot, Stud
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, Incomplete, Stale
-from hits.pipeline.open import change_version
 from hits.pipeline.people import give_consent, withdraw
 from hits.pipeline.show import page_of
 from hits.pipeline.submit import free_expired, give_back, save_draft, submit
+from hits.pipeline.versions import change_version
 from hits.records import Fields, Receipt, Saved
 from tests import making
 from tests.concurrency.reconciling import assert_places_reconcile

@@ -7,9 +7,9 @@ from django.utils import timezone
 from hits.models import Account, Assignment, Study
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
-from hits.pipeline.open import change_version
 from hits.pipeline.submit import submit
 from hits.pipeline.terms import Terms, terms_of
+from hits.pipeline.versions import change_version
 from tests import making
 
 pytestmark = pytest.mark.django_db

@@ -25,7 +25,7 @@ from hits.pipeline.errors import Refused
 from hits.pipeline.evidence import track_record
 from hits.pipeline.feedback import Feedback, feedback_on
 from hits.pipeline.launch import grant
-from hits.pipeline.open import change_version, create_study, open_study
+from hits.pipeline.open import create_study, open_study
 from hits.pipeline.overview import overview_of
 from hits.pipeline.own_work import earned
 from hits.pipeline.people import give_consent, link
@@ -33,6 +33,7 @@ from hits.pipeline.release import path_of, release
 from hits.pipeline.review import queue
 from hits.pipeline.submit import free_expired, give_back, submit
 from hits.pipeline.training import NO_MORE_TRIES, OPEN_ELSEWHERE, NotQualified, let_in, standings
+from hits.pipeline.versions import change_version
 from tests import making
 
 pytestmark = pytest.mark.django_db

@@ -15,10 +15,11 @@ from pytest_django import DjangoDbBlocker
 from hits.models import Account, Assignment, Corpus, Slot, Study
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Refused
-from hits.pipeline.open import change_version, create_study, open_study
+from hits.pipeline.open import create_study, open_study
 from hits.pipeline.show import items_of, page_of
 from hits.pipeline.simulate import simulate_by_import
 from hits.pipeline.submit import by_question
+from hits.pipeline.versions import change_version
 from hits.protocol import EXPLANATION, FieldErrors, Protocol, registry
 from tests import making
 from tests.forms import WAYS_TO_ANSWER, Form

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from hits.models import Judgment, Study, User
-from hits.pipeline.open import change_version
+from hits.pipeline.versions import change_version
 from hits.protocol import registry
 from tests import making
 from tests.forms import Form

@@ -15,9 +15,9 @@ from django.utils import timezone
 from hits.models import Account, Assignment, Consent, Invitation, Judgment, Role, Study, User
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
-from hits.pipeline.open import change_version
 from hits.pipeline.show import page_of
 from hits.pipeline.submit import free_expired
+from hits.pipeline.versions import change_version
 from tests import making
 
 pytestmark = pytest.mark.django_db

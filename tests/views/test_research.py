@@ -31,11 +31,12 @@ from hits.models import (
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Refused
-from hits.pipeline.open import change_version, create_study
+from hits.pipeline.open import create_study
 from hits.pipeline.overview import overview_of
 from hits.pipeline.release import release
 from hits.pipeline.submit import submit
 from hits.pipeline.tally import Kept, results_of
+from hits.pipeline.versions import change_version
 from hits.templatetags.examples import example_address
 from hits.views.research_forms import ProposeForm
 from tests import making

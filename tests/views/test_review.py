@@ -24,9 +24,10 @@ from hits.models import (
 from hits.pipeline import jobs
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
-from hits.pipeline.open import change_version, create_study
+from hits.pipeline.open import create_study
 from hits.pipeline.people import account_of, give_consent
 from hits.pipeline.submit import submit
+from hits.pipeline.versions import change_version
 from tests import balance, making
 from workers.work import WORK
 
