@@ -45,8 +45,10 @@ def dawid_skene(judgments: Judgments) -> DawidSkene:
     """A. P. Dawid and A. M. Skene, Applied Statistics 28, 1979, by expectation–maximisation.
 
     p(z_u = c | answers) ∝ π_c Π_w e^w[c, k_wu]. It begins at the shares of votes, as crowd-kit's
-    does, and ends when a round raises the log likelihood by less than one part in 1e9.
+    does, and ends when a round raises the log likelihood by less than one part in 1e9. With one
+    judgment a unit nothing tells workers apart, and it is refused.
     """
+    judgments.pairable()
     labels, codes = _coded(judgments)
     if len(labels) < 2:
         raise DegenerateInput("All judgments are alike, so nothing tells workers apart.")

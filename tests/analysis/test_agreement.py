@@ -55,6 +55,26 @@ def test_alpha_equals_the_krippendorff_package_s(table: np.ndarray) -> None:
         assert found == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
+)
+def test_alpha_is_that_of_krippendorff_s_example(level: Level, published: float) -> None:
+    """Four observers and twelve units, some not seen by all: K. Krippendorff, Computing
+    Krippendorff's alpha-reliability, 2011, example C."""
+    gap = np.nan
+    table = np.array(
+        [
+            [1, 2, 3, 3, 2, 1, 4, 1, 2, gap, gap, gap],
+            [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, gap, 3],
+            [gap, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, gap],
+            [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, gap],
+        ]
+    )
+    assert agreement.krippendorff_alpha(from_table(table), level) == pytest.approx(
+        published, abs=5e-4
+    )
+
+
 @given(tables, st.permutations(range(6)))
 @settings(deadline=None)
 def test_alpha_does_not_depend_on_the_order_of_units_or_names_of_values(
@@ -149,9 +169,13 @@ def test_leave_one_out_is_pearson_s_r_with_the_mean_of_the_others() -> None:
 
 def test_one_judgment_a_unit_is_refused_with_what_to_do() -> None:
     alone = Judgments(np.arange(5), np.zeros(5, np.int64), np.arange(5.0))
-    for figure in (agreement.percent_agreement, agreement.fleiss_kappa, agreement.leave_one_out):
+    figures = (agreement.percent_agreement, agreement.fleiss_kappa, agreement.leave_one_out)
+    for figure in (*figures, dawid_skene):
         with pytest.raises(DegenerateInput, match="add an overlap sample"):
             figure(alone)
+    for level in LEVELS:
+        with pytest.raises(DegenerateInput, match="add an overlap sample"):
+            agreement.krippendorff_alpha(alone, level)
 
 
 def test_judgments_that_are_all_alike_have_no_alpha() -> None:
