@@ -14,7 +14,7 @@ from hits.pipeline.errors import Refused
 from hits.pipeline.open import refuse_without_source
 from hits.pipeline.overview import progress_of
 from hits.pipeline.plan import plan_of
-from hits.pipeline.rules import rules_of
+from hits.pipeline.rules import quality_of, rules_of
 from hits.pipeline.terms import terms_of
 from hits.pipeline.uploaded import Tell, silent
 from hits.protocol import Report
@@ -58,7 +58,7 @@ def rehearse(
             seconds=_seconds(study, page_units + page_golds),
             positives=positives,
         )
-        found = on_crowds(design, seed)
+        found = on_crowds(design, seed, quality_of(study).rules)
     except AnalysisError as why:
         raise Refused(str(why)) from None
     told = {

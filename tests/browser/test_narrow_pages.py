@@ -18,13 +18,16 @@ from hits.models import (
     Study,
     User,
 )
+from hits.pipeline import jobs
 from hits.pipeline.check import check_submitted
 from hits.pipeline.open import create_study
 from hits.pipeline.recipe import Run, ask
+from hits.pipeline.remove import Thing, remove
 from hits.records import Cell, Chart, Column, Table
 from tests import making
 from tests.browser.conftest import Visitor
 from tests.browser.looking import screens, violations
+from workers.work import WORK
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -98,6 +101,9 @@ def test_desks_fit(visitor: Visitor, study: Study, decided: list[Assignment]) ->
     Membership.objects.create(study=study, user=researcher, role=Role.REVIEWER)
     page = visitor(researcher).new_page()
     tabs = ["", "results/", "report/", "people/", "settings/", "releases/", "imports/"]
+    tabs += ["curation/?doubtful=1&golds=1", "rehearsal/"]
+    _curated(study)
+    _rehearsed(study)
     paths = [f"/research/studies/{study.slug}/{tab}" for tab in tabs]
     paths += ["/research/recipes/", "/research/recipes/cxc/", _started_recipe(study.corpus)]
     paths += [f"/research/evaluations/{name}" for name in ("", "new/retrieval/")]
@@ -132,6 +138,19 @@ def test_desks_fit_names_without_a_space(
         page.goto(path)
         found[path] = sticking_out(page)
     assert found == {path: [] for path in paths}
+
+
+def _curated(study: Study) -> None:
+    """Something is removed, and one pair doubted."""
+    captions = study.corpus.captions.order_by("pk")
+    things = [Thing(caption=caption.pk) for caption in captions[:2]]
+    remove(study=study, things=things, reason="Nothing is said.", by=study.corpus.owner)
+
+
+def _rehearsed(study: Study) -> None:
+    arguments = {"study": study.pk, "people": 15}
+    job = jobs.ask(kind="rehearse", arguments=arguments, by=None, study=study)
+    jobs.run(job.pk, WORK)
 
 
 def _started_recipe(corpus: Corpus) -> str:
