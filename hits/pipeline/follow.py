@@ -106,7 +106,7 @@ def pace_of(publication: Publication) -> Pace:
             JOIN hits_hit h ON h.id = c.hit_id
             JOIN hits_assignment a ON a.id = c.assignment_id
             WHERE h.publication_id = %(publication)s AND a.state = 'submitted'
-              AND NOT a.is_training
+              AND NOT a.is_training AND NOT (c.theirs = '' AND a.use = 'not_used')
             ORDER BY a.id DESC LIMIT %(limit)s),
         page AS (
             SELECT sum(j.seconds) AS seconds

@@ -104,7 +104,7 @@ class _Runner:
         )
         if found.type_id:
             return found
-        order = MakeQualification(found.name, "Given by the requester; it cannot be asked for.")
+        order = MakeQualification(found.name, "Given by the requester to who works in the study.")
         intent = ledger.intend(
             channel=found.channel, order=order, token=f"qualification-{found.pk}"
         )

@@ -195,8 +195,10 @@ def _show(
     request: HttpRequest, found: Publication, top_up_form: TopUpForm | None = None
 ) -> HttpResponse:
     study = found.study
-    followed = follow.following(found)
     asked = study.jobs.filter(kind__in=KINDS, arguments__publication=found.pk)
+    # Asked before HITs are counted: a launch that ends in between has made them all.
+    is_launching = asked.filter(kind="publish", state__in=["queued", "running"]).exists()
+    followed = follow.following(found)
     most = publishing.pages_short(study)
     context = study_context(request, study, "channels") | {
         "publication": found,
@@ -217,7 +219,7 @@ def _show(
         "jobs": recent_jobs(asked),
         "is_unfinished": found.state == Publication.State.OPEN
         and followed.hits["meant"] > 0
-        and not asked.filter(kind="publish", state__in=["queued", "running"]).exists(),
+        and not is_launching,
         "page_cost": pay.page_cost(found).page,
         "top_up_form": top_up_form or TopUpForm(most=most),
         "most": most,

@@ -317,8 +317,10 @@ def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(visible.jobs(user_of(request)), pk=pk)
     jobs.cancel(found)
     messages.success(request, "The job is asked to stop.")
-    if found.study_id is not None:
-        return redirect("study", slug=Study.objects.get(pk=found.study_id).slug)
+    if found.study is not None and "publication" in found.arguments:
+        return redirect("publication", slug=found.study.slug, pk=found.arguments["publication"])
+    if found.study is not None:
+        return redirect("study", slug=found.study.slug)
     if found.corpus is not None:
         return redirect("corpus", slug=found.corpus.slug)
     if found.kind == "evaluate":
