@@ -1,11 +1,12 @@
 """Who sees what: a stranger's things are not there (404), not forbidden."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 from django.http import Http404
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
+from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from hits.models import Role, Study, User
@@ -54,3 +55,10 @@ class IsResearching(BasePermission):
             or user.is_staff
             or user.memberships.filter(role=Role.RESEARCHER).exists()
         )
+
+
+def sent(serializer: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """What a request says, as the serializer understands it, or a ValidationError."""
+    found = serializer(data=request.data)
+    found.is_valid(raise_exception=True)
+    return dict(found.validated_data)

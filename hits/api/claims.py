@@ -1,14 +1,12 @@
 """What is done about the work of one worker at a marketplace."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from hits.api.access import found, user_of
+from hits.api.access import found, sent, user_of
 from hits.api.channel_serializers import (
     BlockSerializer,
     BonusSerializer,
@@ -31,13 +29,6 @@ def claim_of(request: Request, pk: int) -> Claim:
     return found(claims.select_related(*related), pk=pk)
 
 
-def _sent(kind: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    sent = kind(data=request.data)
-    sent.is_valid(raise_exception=True)
-    values: dict[str, Any] = sent.validated_data
-    return values
-
-
 class ClaimView(APIView):
     @extend_schema(operation_id="claims_retrieve", responses=ClaimSerializer)
     def get(self, request: Request, pk: int) -> Response:
@@ -51,7 +42,7 @@ class ClaimBonus(APIView):
     def post(self, request: Request, pk: int) -> Response:
         """Pay a bonus for this work, once the marketplace has confirmed it."""
         claim = claim_of(request, pk)
-        intent = pay.bonus(claim=claim, by=user_of(request), **_sent(BonusSerializer, request))
+        intent = pay.bonus(claim=claim, by=user_of(request), **sent(BonusSerializer, request))
         return Response(IntentSerializer(intent).data, status=status.HTTP_201_CREATED)
 
 
@@ -106,7 +97,7 @@ class ClaimNotify(APIView):
             publication=claim.hit.publication,
             accounts=[claim.account],
             by=user_of(request),
-            **_sent(MessageSerializer, request),
+            **sent(MessageSerializer, request),
         )
         return Response({"workers": 1})
 
@@ -116,7 +107,7 @@ class ClaimBlock(APIView):
     def post(self, request: Request, pk: int) -> Response:
         """Hide all HITs of this requester from the worker, at this marketplace."""
         claim = claim_of(request, pk)
-        workers.block(account=claim.account, by=user_of(request), **_sent(BlockSerializer, request))
+        workers.block(account=claim.account, by=user_of(request), **sent(BlockSerializer, request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -124,7 +115,7 @@ class ClaimUnblock(APIView):
     @extend_schema(operation_id="claims_unblock", request=BlockSerializer, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
         claim = claim_of(request, pk)
-        reason = _sent(BlockSerializer, request)["reason"]
+        reason = sent(BlockSerializer, request)["reason"]
         workers.unblock(account=claim.account, reason=reason, by=user_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -135,7 +126,7 @@ class ClaimExclude(APIView):
         """No more units of the study for this person, on any channel."""
         claim = claim_of(request, pk)
         study = claim.hit.publication.study
-        reason = _sent(ExcludeSerializer, request)["reason"]
+        reason = sent(ExcludeSerializer, request)["reason"]
         people.exclude(study=study, account=claim.account, reason=reason, by=user_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 

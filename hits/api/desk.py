@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from hits.api.access import found, study_of, user_of
+from hits.api.access import found, sent, study_of, user_of
 from hits.api.jobs import JobSerializer
 from hits.api.lists import Listing
 from hits.api.review import REVIEWING, evidence_of, submitted_page
@@ -39,12 +39,6 @@ from hits.pipeline import bulk, doubt, gold_doubt, review, standing
 MOST_PEOPLE = 10_000
 
 
-def _sent(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    sent = serializer(data=request.data)
-    sent.is_valid(raise_exception=True)
-    return dict(sent.validated_data)
-
-
 def _study(request: Request, slug: str) -> Study:
     return study_of(request, slug, *REVIEWING)
 
@@ -53,7 +47,7 @@ class ReviewSeen(APIView):
     @extend_schema(operation_id="reviews_seen", request=SeenSerializer, responses={204: None})
     def post(self, request: Request, key: UUID) -> Response:
         """Say which questions of a page you have looked at."""
-        positions = _sent(SeenSerializer, request)["positions"]
+        positions = sent(SeenSerializer, request)["positions"]
         page = submitted_page(request, key)
         review.look(assignment=page, by=user_of(request), positions=positions)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -65,7 +59,7 @@ class ReviewSecond(APIView):
     )
     def post(self, request: Request, key: UUID) -> Response:
         """Leave a page to another reviewer, and say what you would decide."""
-        values = _sent(SecondSerializer, request)
+        values = sent(SecondSerializer, request)
         page = submitted_page(request, key)
         opinion = review.ask_second(assignment=page, by=user_of(request), **values)
         return Response(OpinionSerializer(opinion).data, status=status.HTTP_201_CREATED)
@@ -77,7 +71,7 @@ class ReviewTakeBack(APIView):
     )
     def post(self, request: Request, key: UUID) -> Response:
         """Undo your last decision on a page, as far as a marketplace lets you."""
-        seen = _sent(TakeBackSerializer, request).get("last_decision")
+        seen = sent(TakeBackSerializer, request).get("last_decision")
         page = submitted_page(request, key)
         review.take_back(assignment=page, by=user_of(request), seen=seen)
         page.refresh_from_db()
@@ -90,7 +84,7 @@ class ReviewMany(APIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Approve many waiting pages, or pay and not use them. Payment is never refused so."""
-        values = _sent(ManySerializer, request)
+        values = sent(ManySerializer, request)
         study, user = _study(request, slug), user_of(request)
         waiting = bulk.matching(study, user=user, signal=values["signal"], person=values["person"])
         if "pages" in values:
@@ -166,7 +160,7 @@ class PersonView(APIView):
         """Warn, exclude, readmit or qualify somebody, or write down an appeal that reached you."""
         study = _study(request, slug)
         _person_page(study, person)
-        values = _sent(ActSerializer, request)
+        values = sent(ActSerializer, request)
         event = standing.act(study=study, person=person, by=user_of(request), **values)
         return Response(PersonEventSerializer(event).data, status=status.HTTP_201_CREATED)
 
@@ -204,7 +198,7 @@ class AppealAnswer(APIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         study = _study(request, slug)
         appealed = found(study.person_events.filter(kind=PersonEvent.Kind.APPEAL), pk=pk)
-        text = _sent(TextSerializer, request)["text"]
+        text = sent(TextSerializer, request)["text"]
         standing.answer(appealed=appealed, text=text, by=user_of(request))
         return Response(status=status.HTTP_201_CREATED)
 
@@ -219,7 +213,7 @@ class OwnAppeal(APIView):
         """Write to the reviewers of a study in which you worked."""
         worked = Study.objects.filter(assignments__account__user=user_of(request)).distinct()
         study = found(worked, slug=slug)
-        text = _sent(TextSerializer, request)["text"]
+        text = sent(TextSerializer, request)["text"]
         event = standing.appeal(study=study, by=user_of(request), text=text)
         return Response(PersonEventSerializer(event).data, status=status.HTTP_201_CREATED)
 
@@ -239,7 +233,7 @@ class GoldsView(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Keep or retire a gold; pages that failed a retired one are checked again."""
         study = _study(request, slug)
-        values = _sent(GoldDecideSerializer, request)
+        values = sent(GoldDecideSerializer, request)
         unit = found(study.units.filter(gold__isnull=False), pk=values.pop("gold"))
         made = gold_doubt.decide(study=study, unit=unit, by=user_of(request), **values)
         return Response(GoldDecisionSerializer(made).data, status=status.HTTP_201_CREATED)

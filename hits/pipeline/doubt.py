@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -14,8 +13,8 @@ from django.utils import timezone
 from hits.analysis.errors import AnalysisError
 from hits.models import Flag, Job, Reading, Study, User
 from hits.pipeline import jobs
-from hits.pipeline.aggregate import DIFFERENT_ANSWERS, StudySource, in_batches
-from hits.pipeline.rules import quality_of, rules_of
+from hits.pipeline.aggregate import StudySource, in_batches
+from hits.pipeline.rules import gold_check, quality_of, rules_of
 from hits.pipeline.statements import run
 from hits.protocol import Protocol, Report, protocol
 
@@ -135,11 +134,7 @@ def _judged(study: Study, kind: Protocol) -> Iterator["Judged"]:  # type: ignore
     from hits.analysis.signals.reading import Judged
 
     outcomes = _confirmed_later(study)
-
-    @lru_cache(DIFFERENT_ANSWERS)
-    def passed(answer: str, gold: str) -> bool:
-        return kind.check(json.loads(answer), json.loads(gold))
-
+    passed = gold_check(kind)
     for batch in in_batches(_JUDGED, {"study": study.pk}):
         for key, person, page, position, text, shown, gold, payload, seconds, device in batch:
             answer = json.loads(text)

@@ -3,20 +3,19 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from hits.analysis.signals.golds import GoldRecord, gold_records
 from hits.models import Assignment, GoldDecision, Slot, Study, Unit, User
-from hits.pipeline.aggregate import DIFFERENT_ANSWERS, in_batches
+from hits.pipeline.aggregate import in_batches
 from hits.pipeline.check import check_again
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.evidence import parts_of
 from hits.pipeline.golds import retire
 from hits.pipeline.review import record, refuse_reason
-from hits.pipeline.rules import quality_of
+from hits.pipeline.rules import gold_check, quality_of
 from hits.pipeline.show import items_of
 from hits.pipeline.statements import rows
 from hits.protocol import protocol
@@ -68,12 +67,7 @@ def _last_kept(units: list[int]) -> dict[int, GoldDecision]:
 
 
 def _answers(study: Study) -> Iterator[tuple[int, int, bool]]:
-    kind = protocol(study.protocol)
-
-    @lru_cache(DIFFERENT_ANSWERS)
-    def passed(answer: str, gold: str) -> bool:
-        return kind.check(json.loads(answer), json.loads(gold))
-
+    passed = gold_check(protocol(study.protocol))
     for batch in in_batches(_ANSWERS, {"study": study.pk}):
         for unit, person, answer, gold in batch:
             yield unit, person, passed(answer, gold)

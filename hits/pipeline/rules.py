@@ -1,7 +1,9 @@
 """Rules: the protocol and the settings that a study's version has in force."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from hits.analysis.signals.settings import QualitySettings
@@ -40,3 +42,13 @@ def quality_of(study: Study) -> QualitySettings:
     """What is doubted, and what follows from it, by the version in force."""
     assert study.version is not None
     return QualitySettings.model_validate(study.version.quality)
+
+
+def gold_check(kind: Protocol[Any, Any]) -> Callable[[str, str], bool]:
+    """Whether an answer passes a gold, both as JSON text; people say few different things."""
+
+    @lru_cache(4096)
+    def passed(answer: str, gold: str) -> bool:
+        return kind.check(json.loads(answer), json.loads(gold))
+
+    return passed

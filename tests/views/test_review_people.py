@@ -5,9 +5,9 @@ from django.test import Client
 
 from hits.models import Account, GoldDecision, Membership, PersonEvent, Role, Study, User
 from hits.pipeline import jobs
-from hits.pipeline.check import check_submitted
 from tests import making
 from tests.views.test_review import flagged, logged_in
+from workers.work import WORK
 
 pytestmark = pytest.mark.django_db
 
@@ -99,6 +99,5 @@ def test_a_gold_is_kept_or_retired_on_the_desk_with_a_reason(
 
 def test_the_signals_are_computed_on_request(study: Study, rater: Account, desk: Client) -> None:
     desk.post(f"/review/{study.slug}/signals/")
-    check_submitted()
-    job = study.jobs.get(kind="signals")
-    assert job.state == jobs.Job.State.QUEUED
+    jobs.run(study.jobs.get(kind="signals").pk, WORK)
+    assert list(study.flags.values_list("signal", flat=True)) == ["page golds"]
