@@ -4,15 +4,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
+from unicodedata import east_asian_width
 
 # The height of a plate, as a part of the image's longer and of its shorter side: legible also
-# where the image is shown small.
-OF_LONGER, OF_SHORTER = 0.06, 0.08
-LETTER = 0.75
-CHARACTER = 0.56
+# where the image is shown small. Words, which hide more, are lower than single letters.
+OF_LETTERS, OF_WORDS = (0.06, 0.08), (0.055, 0.07)
+LETTER = 0.78
+# How wide bold characters are, as a part of the size of letters; a text is set to exactly that.
+NARROW, USUAL, WIDE, WIDEST = 0.38, 0.62, 0.76, 0.98
+NARROW_ONES, WIDEST_ONES = frozenset("fijlrtI.,;:!|'`()[]{}/\\ -"), frozenset("mwMW@%…—")
 LONGEST_LABEL = 24
 # A box with less room than this many plates has its plate outside.
 ROOMY = 2.5
+# How much of a box may be hidden before a plate stands away from its own.
+MUCH = 0.4
 
 
 class Box(NamedTuple):
@@ -44,6 +49,7 @@ class Marked:
     box: Box
     plate: Box
     letter_size: float
+    label_width: float
     leader: tuple[float, float, float, float] | None
 
     @property
@@ -53,6 +59,16 @@ class Marked:
     @property
     def label_y(self) -> float:
         return round(self.plate.y + self.plate.height / 2 + self.letter_size * 0.35, 1)
+
+    @property
+    def corner(self) -> str:
+        """The corner of the plate that is at the box, and stays there when it is drawn smaller."""
+        if self.leader:
+            return "middle"
+        plate, box = self.plate, self.box
+        across = _end(plate.x, plate.right, box.x, box.right)
+        down = _end(plate.y, plate.bottom, box.y, box.bottom)
+        return f"{('left', 'right')[across]}-{('top', 'bottom')[down]}"
 
 
 def shared(one: Box, two: Box) -> float:
@@ -87,52 +103,99 @@ def marked(
     """The boxes of an image with their plates: in the image, touching their box where they can,
     and none over another. The smallest box, which has fewest places, is served first."""
     drawn = [clipped(box, width, height) for box in boxes]
-    high = round(max(OF_LONGER * max(width, height), OF_SHORTER * min(width, height)), 1)
+    high = _height(labels, width, height)
+    letter_size = round(high * LETTER, 1)
+    texts = [_shortened(label, (width - high * 0.5) / letter_size) for label in labels]
+    widths = [round(_ems(text) * letter_size, 1) for text in texts]
     plates: dict[int, Box] = {}
     for place in sorted(range(len(drawn)), key=lambda each: (drawn[each].area, each)):
-        plates[place] = _plate(
-            drawn[place], _width(labels[place], high), high, list(plates.values()), (width, height)
-        )
+        wide = round(max(high, widths[place] + high * 0.5), 1)
+        taken = list(plates.values())
+        plates[place] = _plate(drawn[place], wide, high, drawn, taken, (width, height))
     return [
         Marked(
             number=place + 1,
-            label=_shortened(label),
+            label=texts[place],
             box=box,
             plate=plates[place],
-            letter_size=round(high * LETTER, 1),
+            letter_size=letter_size,
+            label_width=widths[place],
             leader=_leader(plates[place], box),
         )
-        for place, (label, box) in enumerate(zip(labels, drawn, strict=True))
+        for place, box in enumerate(drawn)
     ]
 
 
-def _shortened(label: str) -> str:
-    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+def _height(labels: Sequence[str], width: float, height: float) -> float:
+    of_longer, of_shorter = OF_LETTERS if all(len(each) == 1 for each in labels) else OF_WORDS
+    return round(max(of_longer * max(width, height), of_shorter * min(width, height)), 1)
 
 
-def _width(label: str, high: float) -> float:
-    letters = len(_shortened(label)) * high * LETTER * CHARACTER
-    return round(max(high, letters + high * 0.5), 1)
+def _shortened(label: str, room: float) -> str:
+    """As much of a label as there is room for, in ems."""
+    if len(label) <= LONGEST_LABEL and _ems(label) <= room:
+        return label
+    kept = label[: LONGEST_LABEL - 1]
+    while len(kept) > 1 and _ems(f"{kept}…") > room:
+        kept = kept[:-1]
+    return f"{kept}…"
+
+
+def _ems(text: str) -> float:
+    return sum(_em(character) for character in text)
+
+
+def _em(character: str) -> float:
+    if character in NARROW_ONES:
+        return NARROW
+    if character in WIDEST_ONES or east_asian_width(character) in {"W", "F"}:
+        return WIDEST
+    return WIDE if character.isupper() else USUAL
 
 
 def _plate(
-    box: Box, wide: float, high: float, taken: Sequence[Box], size: tuple[float, float]
+    box: Box,
+    wide: float,
+    high: float,
+    boxes: Sequence[Box],
+    taken: Sequence[Box],
+    size: tuple[float, float],
 ) -> Box:
-    width, height = size
-    places = [*_beside(box, wide, high), *_elsewhere(box, wide, high, size)]
-    found = [
-        Box(round(_within(x, width - wide), 1), round(_within(y, height - high), 1), wide, high)
-        for x, y in places
-    ]
+    """Over no other plate; beside its box if that hides little of any box, else away from it."""
+    seen = [each for each in boxes if each != box or not _is_roomy(box, wide, high)]
 
-    def hidden(plate: Box) -> float:
-        return sum(shared(plate, other) for other in taken)
+    def at(x: float, y: float) -> Box:
+        left, top = _within(x, size[0] - wide), _within(y, size[1] - high)
+        return Box(round(left, 1), round(top, 1), wide, high)
 
-    return next((plate for plate in found if not hidden(plate)), min(found, key=hidden))
+    def hidden(plate: Box) -> tuple[float, float]:
+        return (
+            sum(shared(plate, other) for other in taken),
+            round(sum(shared(plate, other) / other.area for other in seen if other.area), 1),
+        )
+
+    beside = [at(x, y) for x, y in _beside(box, wide, high)]
+    best = min(beside, key=hidden)
+    if hidden(best) <= (0.0, MUCH):
+        return best
+    away = [at(x, y) for x, y in _elsewhere(box, wide, high, size)]
+    nearest = next((plate for plate in away if hidden(plate) <= (0.0, MUCH)), None)
+    return nearest or min([*beside, *away], key=hidden)
+
+
+def _end(start: float, end: float, of_start: float, of_end: float) -> bool:
+    """Whether a length is at another one with its end: it lies before it, or at its end in it."""
+    if start >= of_end or end <= of_start:
+        return end <= of_start
+    return abs(end - of_end) < abs(start - of_start)
 
 
 def _within(value: float, most: float) -> float:
     return min(max(value, 0.0), max(most, 0.0))
+
+
+def _is_roomy(box: Box, wide: float, high: float) -> bool:
+    return box.width > ROOMY * wide and box.height > ROOMY * high
 
 
 def _beside(box: Box, wide: float, high: float) -> Iterator[tuple[float, float]]:
@@ -144,12 +207,15 @@ def _beside(box: Box, wide: float, high: float) -> Iterator[tuple[float, float]]
     ]
     outside = [
         (box.x, box.y - high),
+        (box.right - wide, box.y - high),
         (box.x, box.bottom),
+        (box.right - wide, box.bottom),
         (box.right, box.y),
+        (box.right, box.bottom - high),
         (box.x - wide, box.y),
+        (box.x - wide, box.bottom - high),
     ]
-    is_roomy = box.width > ROOMY * wide and box.height > ROOMY * high
-    yield from inside + outside if is_roomy else outside + inside
+    yield from inside + outside if _is_roomy(box, wide, high) else outside + inside
 
 
 def _elsewhere(

@@ -72,6 +72,44 @@ def test_five_boxes_in_one_place_have_five_plates_in_sight() -> None:
     assert any(each.leader for each in drawn)
 
 
+def test_a_plate_hides_no_other_box_where_there_is_room_beside_its_own() -> None:
+    camera, tripod = Box(255, 175, 85, 55), Box(230, 225, 180, 250)
+    drawn = marked(["camera", "tripod"], [camera, tripod], WIDTH, HEIGHT)
+    for each in drawn:
+        assert shared(each.plate, camera) == 0
+        assert each.leader is None
+
+
+@pytest.mark.parametrize("label", ["WWWWWWWW MMMM", "illicit", "camera", "猫と犬"])
+def test_a_plate_is_as_wide_as_its_text(label: str) -> None:
+    (drawn,) = marked([label], [Box(200, 200, 50, 50)], WIDTH, HEIGHT)
+    assert drawn.label_width < drawn.plate.width < drawn.label_width + drawn.plate.height
+
+
+def test_wide_letters_have_wider_plates() -> None:
+    wide, narrow = marked(["WMWMWM", "illill"], [Box(0, 0, 9, 9), Box(300, 0, 9, 9)], WIDTH, HEIGHT)
+    assert wide.plate.width > 2 * narrow.plate.width
+
+
+def test_a_plate_on_a_narrow_image_stays_in_it() -> None:
+    (drawn,) = marked(["a person on a bench"], [Box(10, 10, 9, 9)], 90, 600)
+    assert drawn.label.endswith("…")
+    assert drawn.plate.width <= 90
+
+
+@pytest.mark.parametrize(
+    ("box", "corner"),
+    [
+        (Box(100, 100, 300, 300), "left-top"),
+        (Box(300, 200, 20, 20), "left-bottom"),
+        (Box(600, 0, 40, 30), "right-top"),
+    ],
+)
+def test_a_plate_is_held_at_the_corner_by_its_box(box: Box, corner: str) -> None:
+    (drawn,) = marked("A", [box], WIDTH, HEIGHT)
+    assert drawn.corner == corner
+
+
 def test_a_long_label_is_shortened() -> None:
     (drawn,) = marked(["a very long label that nobody needs"], [Box(0, 0, 9, 9)], WIDTH, HEIGHT)
     assert drawn.label == "a very long label that …"
