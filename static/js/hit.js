@@ -7,7 +7,9 @@ import { announce, clockTime, showSaving, watchLease } from "./hit/notices.js";
 import { closeLarge, enlarge, enlargeNext, fetchAhead, watchForBroken } from "./hit/pictures.js";
 import { showProgress } from "./hit/progress.js";
 import { Question } from "./hit/question.js";
+import { isSettling, settle, settled } from "./hit/settling.js";
 import { closeSheet, openSheet, toggleSheet, watchSheets } from "./hit/sheets.js";
+import { Steps } from "./hit/steps.js";
 import { submitAnswers } from "./hit/submit.js";
 import { bindKeys, isTyping } from "./keys.js";
 
@@ -16,8 +18,9 @@ const SETTLING = 400;
 
 const find = (id) => document.getElementById(id);
 const form = find("answers");
+const underThumb = matchMedia("(hover: none) and (pointer: coarse)");
 const questions = [...form.querySelectorAll(".question")].map((each) => new Question(each));
-const undoable = [];
+const steps = new Steps(questions, { onChange: (isEmpty) => (find("undo").disabled = isEmpty) });
 const clock = new Clock();
 const autosave = new Autosave(form, { beforeSave: () => clock.tick(), onState: showSaving });
 
@@ -35,19 +38,27 @@ const isOneAtATime = () => form.dataset.view === "one";
 function goTo(index, { focus = true, scroll = true } = {}) {
   stopAdvancing();
   closeLarge();
-  endStep();
+  steps.end();
   current = Math.max(0, Math.min(index, questions.length - 1));
-  const { element, time } = questions[current];
-  clock.moveTo(time);
+  const question = questions[current];
+  clock.moveTo(question.time);
   fetchAhead(questions, current);
   showCurrent();
-  if (focus) element.focus({ preventScroll: true });
-  if (scroll) bringUp(element);
+  if (focus) enter(question);
+  if (scroll) bringUp(question.element);
 }
 
 function stopAdvancing() {
   clearTimeout(advancing);
   advancing = null;
+  settled();
+}
+
+// Where a question begins with a text, what is typed is that text. Under a thumb the text waits to
+// be touched: the keyboard would come up over the picture.
+function enter({ element, opening }) {
+  const target = (!underThumb.matches && opening) || element;
+  target.focus({ preventScroll: true });
 }
 
 function bringUp(element) {
@@ -70,10 +81,11 @@ function next() {
   stopAdvancing();
   const question = questions[current];
   const [part] = question.missing();
-  if (part && part !== question.parts[0]) {
+  if (part && question.isBegun) {
     askFor(question, part);
   } else if (current + 1 < questions.length) {
     goTo(current + 1);
+    settle(questions[current]);
   } else {
     finish();
   }
@@ -89,6 +101,7 @@ function finish() {
   asked = true;
   announce(find("missing")?.textContent ?? "");
   goTo(first);
+  settle(questions[current]);
 }
 
 function askFor(question, part) {
@@ -117,11 +130,10 @@ function showViewButton() {
 // Answering
 
 form.addEventListener("input", (event) => {
-  const element = event.target.closest(".question");
-  if (!element) return;
-  const question = questions.find((each) => each.element === element);
+  const question = questionOf(event.target);
+  if (!question) return;
   advancedAt = -Infinity;
-  remember(question, event.target);
+  steps.add(question, event.target);
   question.clearErrors();
   form.elements.device.value = device();
   autosave.changed();
@@ -129,19 +141,6 @@ form.addEventListener("input", (event) => {
   if (event.target.type === "radio") answered(question);
   else if (event.target.matches(":checked")) reveal(question, event.target);
 });
-
-// A text as it is typed and a slider as it moves are one step, until one goes elsewhere.
-function remember(question, input) {
-  const goesOn = (isTyping(input) || input.type === "range") && undoable.at(-1)?.input === input;
-  if (!goesOn) undoable.push({ question, input, before: question.known });
-  question.known = question.values();
-  find("undo").disabled = false;
-}
-
-function endStep() {
-  const last = undoable.at(-1);
-  if (last) last.input = null;
-}
 
 // A complete answer moves on, but not when somebody walks through the choices with Tab, Space
 // and the arrows, nor under the pointer of somebody who has the whole list in sight.
@@ -151,6 +150,7 @@ function answered(question) {
   if (!question.opensNothing) {
     reveal(question, (isDecided && first.querySelector(":checked")) || first);
   } else if (pressing || (isOneAtATime() && isDecided)) {
+    settle(question);
     advancing = setTimeout(advance, LOOK_AT_IT);
   }
 }
@@ -165,12 +165,14 @@ function nextByKey() {
   if (performance.now() - advancedAt > SETTLING) next();
 }
 
-// What a choice opened is brought into sight, as little as will do: all of it for the keys, its
-// beginning for the pointer. A line to write in is entered, or its letters would choose answers.
+// What a choice opened is brought into sight, as little as will do: all of it for the keys, which
+// also see what they answer next, its beginning for the pointer. A line to write in is entered, or
+// its letters would choose answers.
 function reveal(question, opener) {
   const from = opener.closest("[data-field]");
   const opened = from && [...from.querySelectorAll("[data-when]")].find((part) => question.isOpen(part));
-  const target = lastMeans === "keyboard" ? opened : opened?.querySelector("label");
+  const byKey = opened ?? question.missing()[0];
+  const target = lastMeans === "keyboard" ? byKey : opened?.querySelector("label");
   target?.scrollIntoView({ block: "nearest" });
   const line = opened && opener.matches(opened.dataset.when) && opened.querySelector("input, textarea");
   if (isTyping(line)) {
@@ -181,8 +183,9 @@ function reveal(question, opener) {
 
 function press(key) {
   if (openSheet()) return false;
-  if (advancing) advance();
   const option = questions[current].optionFor(key);
+  if (option && isSettling()) return true;
+  if (advancing) advance();
   if (!option) return false;
   pressing = true;
   if (option.type === "radio" && option.checked) answered(questions[current]);
@@ -195,18 +198,20 @@ function press(key) {
 function hand(key) {
   if (openSheet()) return false;
   const part = questions[current].partFor(key);
-  part?.dispatchEvent(new CustomEvent("press", { detail: { key } }));
+  if (!isSettling()) part?.dispatchEvent(new CustomEvent("press", { detail: { key } }));
   return part !== undefined;
 }
 
 function undo() {
-  const step = undoable.pop();
-  find("undo").disabled = undoable.length === 0;
-  if (!step) return;
-  step.question.restore(step.before);
-  goTo(questions.indexOf(step.question));
+  const question = steps.takeBack();
+  if (!question) {
+    announce("There is nothing to undo.");
+    return;
+  }
+  goTo(questions.indexOf(question));
+  focusCurrent();
   autosave.changed();
-  announce(`Undone: question ${step.question.position}.`);
+  announce(`Undone: question ${question.position}.`);
 }
 
 function reportProblem() {
@@ -264,7 +269,11 @@ function focusCurrent() {
 
 function closeAll() {
   const closed = [closeSheet(), closeLarge()];
-  if (closed.includes(true)) focusCurrent();
+  if (closed.includes(true)) enter(questions[current]);
+}
+
+function enlargeAnother() {
+  if (!enlargeNext(questions[current])) enter(questions[current]);
 }
 
 const onControl = (event) => event.target.closest?.("a, button, summary") !== null;
@@ -279,7 +288,7 @@ const commands = {
     else nextByKey();
   },
   u: undo,
-  z: () => enlargeNext(questions[current]),
+  z: enlargeAnother,
   i: () => toggleSheet("instructions"),
   p: reportProblem,
   a: toggleView,
@@ -317,15 +326,18 @@ form.addEventListener("click", (event) => {
   if (event.target.closest(".stage img, [data-action=enlarge]")) {
     noteQuestionOf(event.target);
     if (event.target.matches("img")) enlarge(questions[current], event.target);
-    else enlargeNext(questions[current]);
+    else enlargeAnother();
   }
 });
+
+// A part that is asked for by what belongs to it says what it lacks.
+form.addEventListener("ask", ({ target }) => askFor(questionOf(target), target));
 
 for (const button of document.querySelectorAll("[data-action=close]")) {
   button.addEventListener("click", closeAll);
 }
 find("large").addEventListener("click", (event) => {
-  if (event.target.closest("[data-action=another]")) enlargeNext(questions[current]);
+  if (event.target.closest("[data-action=another]")) enlargeAnother();
   else closeAll();
 });
 find("back").addEventListener("click", () => goTo(current - 1));
@@ -339,9 +351,13 @@ find("where").addEventListener("click", () => {
 
 // With all questions in sight, the current one is the one that is read or touched.
 
-function noteQuestionOf(target) {
+function questionOf(target) {
   const element = target.closest?.(".question");
-  const index = questions.findIndex((question) => question.element === element);
+  return questions.find((question) => question.element === element);
+}
+
+function noteQuestionOf(target) {
+  const index = questions.indexOf(questionOf(target));
   if (index !== -1 && index !== current) goTo(index, { focus: false, scroll: false });
 }
 

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from hits.models import Judgment
 from tests import making
 from tests.browser.conftest import Visitor
+from tests.browser.keyboard import press
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SHOWN = ["sis", "preference", "prominence", "renovation", "bison_captions", "detectors"]
@@ -31,11 +32,11 @@ def test_a_form_is_found_tried_by_keyboard_and_says_what_would_be_stored(
     page = opened(visitor, "/research/forms/", width)
     assert Axe().run(page).violations_count == 0
     page.get_by_role("link", name="Image-text matching").click()
-    expect(page.locator(".trying")).to_be_visible()
+    expect(page.locator("#saved")).to_contain_text("To try out")
     assert Axe().run(page).violations_count == 0
-    page.keyboard.press("1")
+    press(page, "1")
     expect(page.locator("#q2")).to_be_visible()
-    page.keyboard.press("4")
+    press(page, "4")
     page.locator("#submit").click()
     expect(page.get_by_text('{"choice": "yes"}')).to_be_visible()
     assert Axe().run(page).violations_count == 0

@@ -12,6 +12,7 @@ from hits.models import Account, Assignment, Judgment, Study
 from hits.pipeline.draw import draw
 from tests import making
 from tests.browser.conftest import Visitor
+from tests.browser.keyboard import press, press_in_haste
 from tests.browser.looking import assert_accessible_and_fits, violations
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,14 +46,13 @@ def show(context: Any, assignment: Assignment, **options: Any) -> Page:
     return page
 
 
+def wait_for_image(page: Page, position: int) -> None:
+    expect(page.locator(f"#q{position} .stage img")).to_have_js_property("naturalWidth", 64)
+
+
 def current(page: Page) -> int:
     shown = page.locator(".question.is-current").get_attribute("data-position")
     return int(shown or 0)
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def saved(page: Page, assignment: Assignment, field: str) -> list[str]:
@@ -98,31 +98,71 @@ def test_a_whole_page_is_done_by_keyboard_alone(page: Page, assignment: Assignme
     assert assignment.device == "keyboard"
 
 
-def test_fast_keys_answer_one_question_each(page: Page, assignment: Assignment) -> None:
-    press(page, "1", "1", "4", "1")
-    assert [saved(page, assignment, f"q{n}-choice") for n in (4, 3, 2, 1)] == [
-        ["yes"],
-        ["no"],
-        ["yes"],
-        ["yes"],
-    ]
-
-
-def test_enter_after_an_answer_that_moved_on_skips_nothing(
-    visitor: Visitor, account: Account, assignment: Assignment
-) -> None:
+@pytest.fixture
+def paused(visitor: Visitor, account: Account, assignment: Assignment) -> Page:
+    """A page whose time goes on only when a test says so."""
     page = visitor(account.user).new_page()
     page.clock.install()
     page.goto(f"/work/{assignment.key}/")
+    wait_for_image(page, 2)
     page.clock.pause_at(datetime.now() + timedelta(seconds=30))
-    press(page, "1", "Enter")
-    expect(page.locator("#q2")).to_be_visible()
-    page.clock.run_for(200)
-    press(page, "Enter")
-    assert current(page) == 2
+    return page
+
+
+def test_a_key_pressed_twice_in_haste_answers_no_question_that_nobody_saw(paused: Page) -> None:
+    press_in_haste(paused, "1", "1")
+    paused.clock.run_for(150)
+    expect(paused.locator("#q2")).to_be_visible()
+    press_in_haste(paused, "1")
+    expect(paused.locator("#q2 input:checked")).to_have_count(0)
+    paused.clock.run_for(300)
+    press_in_haste(paused, "4")
+    expect(paused.locator("#q2 [value=no]")).to_be_checked()
+    paused.clock.run_for(150)
+    assert current(paused) == 3
+
+
+def test_a_question_is_not_answered_by_a_key_before_its_image_is_there(
+    visitor: Visitor, account: Account, assignment: Assignment
+) -> None:
+    waiting: list[Route] = []
+    page = visitor(account.user).new_page()
+    page.route("**/images/*", lambda route: waiting.append(route))
+    page.clock.install()
+    page.goto(f"/work/{assignment.key}/", wait_until="domcontentloaded")
+    expect(page.locator("#next")).to_be_visible()
+    page.clock.pause_at(datetime.now() + timedelta(seconds=30))
+    press_in_haste(page, "ArrowRight")
     page.clock.run_for(1000)
-    press(page, "Enter")
-    expect(page.locator("#q3")).to_be_visible()
+    press_in_haste(page, "1")
+    expect(page.locator("#q2 input:checked")).to_have_count(0)
+    for route in waiting:
+        route.continue_()
+    wait_for_image(page, 2)
+    page.clock.run_for(500)
+    press_in_haste(page, "1")
+    expect(page.locator("#q2 [value=yes]")).to_be_checked()
+
+
+def test_a_double_click_answers_one_question(paused: Page) -> None:
+    box = paused.locator("#q1 .choice").first.bounding_box()
+    assert box
+    for _ in range(2):
+        paused.mouse.click(box["x"] + 40, box["y"] + 10)
+        paused.clock.run_for(150)
+    assert current(paused) == 2
+    expect(paused.locator("#q2 input:checked")).to_have_count(0)
+
+
+def test_enter_after_an_answer_that_moved_on_skips_nothing(paused: Page) -> None:
+    press_in_haste(paused, "1", "Enter")
+    expect(paused.locator("#q2")).to_be_visible()
+    paused.clock.run_for(200)
+    press_in_haste(paused, "Enter")
+    assert current(paused) == 2
+    paused.clock.run_for(1000)
+    press_in_haste(paused, "Enter")
+    expect(paused.locator("#q3")).to_be_visible()
 
 
 def test_a_middle_choice_stays_and_asks_for_its_reasons(page: Page) -> None:
@@ -156,6 +196,19 @@ def test_undo_takes_the_last_answer_back_and_goes_to_it(page: Page) -> None:
     press(page, "u")
     expect(page.locator("#q1 input[type=radio]:checked")).to_have_count(0)
     expect(page.locator("#undo")).to_be_disabled()
+    press(page, "u")
+    expect(page.locator("#announcer")).to_have_text("There is nothing to undo.")
+
+
+def test_what_a_page_came_with_can_be_undone_too(page: Page, assignment: Assignment) -> None:
+    press(page, "1", "4")
+    saved(page, assignment, "q2-choice")
+    page.reload()
+    expect(page.locator("#q3")).to_be_visible()
+    press(page, "u")
+    expect(page.locator("#q2")).to_be_visible()
+    expect(page.locator("#q2 input:checked")).to_have_count(0)
+    expect(page.locator("#q1 [value=yes]")).to_be_checked()
 
 
 def test_walking_through_the_choices_with_the_arrows_stays(page: Page) -> None:
@@ -193,22 +246,17 @@ def test_submit_waits_for_the_last_answer_and_names_what_is_missing(page: Page) 
     expect(page.locator("#missing")).to_have_count(0)
 
 
-def test_a_link_to_what_is_missing_may_be_held_while_the_page_moves_on(
-    visitor: Visitor, account: Account, assignment: Assignment
-) -> None:
-    page = visitor(account.user).new_page()
-    page.clock.install()
-    page.goto(f"/work/{assignment.key}/")
-    page.clock.pause_at(datetime.now() + timedelta(seconds=30))
-    page.locator("#dots a").nth(4).click()
-    press(page, "1")
-    page.clock.run_for(1000)
-    press(page, "1")
-    page.locator("#missing a").nth(1).hover()
-    page.mouse.down()
-    page.clock.run_for(1000)
-    page.mouse.up()
-    assert current(page) == 2
+def test_a_link_to_what_is_missing_may_be_held_while_the_page_moves_on(paused: Page) -> None:
+    paused.locator("#dots a").nth(4).click()
+    wait_for_image(paused, 6)
+    press(paused, "1")
+    paused.clock.run_for(1000)
+    press(paused, "1")
+    paused.locator("#missing a").nth(1).hover()
+    paused.mouse.down()
+    paused.clock.run_for(1000)
+    paused.mouse.up()
+    assert current(paused) == 2
 
 
 def test_a_failing_network_is_said_and_saving_goes_on_by_itself(
@@ -402,13 +450,13 @@ def test_nothing_moves_when_an_image_loads(
     before = choice.bounding_box()
     for route in waiting:
         route.continue_()
-    expect(page.locator("#q1 .stage img")).to_have_js_property("naturalWidth", 64)
+    wait_for_image(page, 1)
     assert choice.bounding_box() == before
 
 
 def test_the_next_images_are_there_before_they_are_asked_for(page: Page) -> None:
     expect(page.locator("#q4")).to_be_hidden()
-    expect(page.locator("#q4 .stage img")).to_have_js_property("naturalWidth", 64)
+    wait_for_image(page, 4)
 
 
 def test_all_questions_can_be_shown_at_once_and_it_is_remembered(

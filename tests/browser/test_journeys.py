@@ -27,6 +27,7 @@ from playwright.sync_api import (
 )
 
 from annotation_app.demo_marketplace import marketplace_environment
+from tests.browser.keyboard import press
 from tests.browser.newcomer import from_login_to_a_running_study
 from tests.browser.running_demo import Demo
 
@@ -127,7 +128,7 @@ def rate_a_page(chromium: Browser, demo: Demo) -> None:
     page.keyboard.press("Enter")
     for number in range(2, 9):
         expect(page.locator(f"#q{number}")).to_be_visible()
-        page.keyboard.press("1")
+        press(page, "1")
     expect(page.locator("#saved")).to_have_text(re.compile(r"Saved \d\d:\d\d"))
     page.wait_for_timeout(1500)
     page.close()
@@ -142,7 +143,7 @@ def rate_a_page(chromium: Browser, demo: Demo) -> None:
     assert page.locator("#q1 [value=partial_yes]").is_checked()
     for number in range(9, 21):
         expect(page.locator(f"#q{number}")).to_be_visible()
-        page.keyboard.press("1")
+        press(page, "1")
     expect(page.locator("#submit")).to_be_focused()
     page.keyboard.press("Enter")
     page.wait_for_url("**/done/")

@@ -10,8 +10,9 @@ from hits.models import Account, Assignment, Corpus, Judgment
 from hits.pipeline.draw import draw
 from tests import making
 from tests.browser.conftest import Visitor
+from tests.browser.keyboard import press
 from tests.browser.looking import violations
-from tests.browser.test_hit_page import press, show
+from tests.browser.test_hit_page import show
 from tests.protocols.cases.bison import study_of_rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,6 +72,9 @@ def shown(assignment: Assignment) -> list[dict[str, Any]]:
 
 def opened(visitor: Visitor, account: Account, page: Assignment, size: tuple[int, int]) -> Page:
     return show(visitor(account.user, width=size[0], height=size[1]), page)
+
+
+LONG = "A woman in a red coat walks two dogs along the harbour while boats come in"
 
 
 def all_answers_are_in_sight(page: Page) -> bool:
@@ -133,20 +137,27 @@ def test_images_are_chosen_by_keys_wherever_they_stand(
     assert [answer["choice"] for answer in answers()] == expected
 
 
-def test_either_image_of_a_pair_can_be_enlarged_and_reported(
+def test_a_pair_is_enlarged_together_and_then_each_image_alone(
     visitor: Visitor, corpus: Corpus
 ) -> None:
     account, assignment = started(corpus, "bison_captions")
     page = opened(visitor, account, assignment, DESK)
-    large = page.locator("#large img")
+
+    def shown() -> list[str]:
+        return [image.get_attribute("alt") or "" for image in page.locator("#large img").all()]
+
+    left, right = "Left image of question 1", "Right image of question 1"
+    for expected in ([left, right], [left], [right]):
+        press(page, "z")
+        expect(page.locator("#large img")).to_have_count(len(expected))
+        assert shown() == expected
     press(page, "z")
-    expect(large).to_have_attribute("alt", "Left image of question 1")
-    press(page, "z")
-    expect(large).to_have_attribute("alt", "Right image of question 1")
-    press(page, "Escape")
     expect(page.locator("#large")).to_be_hidden()
     page.locator("#q1 .stage img").last.click()
-    expect(large).to_have_attribute("alt", "Right image of question 1")
+    assert shown() == [left, right]
+    expect(page.locator("#large")).to_have_attribute(
+        "aria-label", "Fits this image … and … but not this one, enlarged"
+    )
 
 
 @both_sizes
@@ -167,6 +178,7 @@ def test_a_page_of_one_choice_each_is_done_by_keys(
     field: str,
     said: list[Any],
 ) -> None:
+    corpus.captions.update(text=LONG)
     account, assignment = started(corpus, slug)
     page = opened(visitor, account, assignment, size)
     expect(page.locator("#q1 .stage")).to_have_count(0 if slug == "detailedness" else 1)

@@ -11,6 +11,7 @@ from hits.models import Account, Assignment, Judgment, Slot, Study
 from hits.pipeline.draw import draw
 from tests import making
 from tests.browser.conftest import Visitor
+from tests.browser.keyboard import press
 from tests.protocols.cases.surveys import (
     study_of_detectors,
     study_of_prominence,
@@ -28,19 +29,29 @@ def opened(
     assignment = draw(study=study, account=account)
     page: Page = visitor(account.user, *size, **options).new_page()
     page.goto(f"/work/{assignment.key}/")
-    page.keyboard.press("Escape")
     return page, assignment
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def submit_by_key(page: Page) -> None:
     expect(page.locator("#submit")).to_be_focused()
     press(page, "Enter")
     page.wait_for_url("**/done/")
+
+
+ALL_IN_SIGHT = """question => {
+  const box = (element) => element.getBoundingClientRect();
+  const top = box(question.querySelector(".plain-and-boxed")).bottom;
+  const bar = box(document.querySelector(".hit-bar")).top;
+  const choices = [...question.querySelectorAll(".rating .choice")];
+  const beside = innerWidth >= 1024;
+  return choices.length === 15 && choices.every((choice) =>
+    (beside || box(choice).top >= top) && box(choice).bottom <= bar && box(choice).height >= 44 &&
+    choice.scrollWidth <= choice.clientWidth);
+}"""
+
+
+def all_ratings_are_in_sight(page: Page) -> bool:
+    return bool(page.locator("#q1").evaluate(ALL_IN_SIGHT))
 
 
 def by_letter(position: int, ratings: str) -> dict[str, int]:
@@ -54,6 +65,7 @@ def test_prominence_is_rated_by_keyboard_alone(visitor: Visitor, size: tuple[int
     study = study_of_prominence(making.corpus(images=6), units_a_page=1)
     page, _ = opened(visitor, study, size)
     assert Axe().run(page).violations_count == 0
+    assert all_ratings_are_in_sight(page)
     press(page, "3", "2", "1", "u", "2")
     expect(page.locator("#q1 input:checked")).to_have_count(3)
     press(page, "1", "3", "Enter")
@@ -79,15 +91,18 @@ def test_objects_are_shown_when_the_caption_is_finished_and_it_stays_then(
     caption = page.locator("#q1 textarea").first
     expect(ratings).to_be_hidden()
     expect(boxed).to_be_hidden()
-    press(page, "z", "z")
+    expect(caption).to_be_focused()
+    press(page, "Escape", "z", "z")
     expect(page.locator("#large")).to_be_hidden()
-    caption.focus()
+    expect(caption).to_be_focused()
     page.keyboard.type("Squares")
     press(page, "Enter")
+    expect(page.locator("#q1 .error")).to_have_text("Write at least 2 words, then go on.")
     expect(ratings).to_be_hidden()
     page.keyboard.type(" on a plain ground")
     press(page, "Enter")
     expect(ratings).to_be_visible()
+    assert all_ratings_are_in_sight(page)
     expect(boxed).to_be_visible()
     expect(caption).not_to_be_editable()
     assert Axe().run(page).violations_count == 0
@@ -95,6 +110,7 @@ def test_objects_are_shown_when_the_caption_is_finished_and_it_stays_then(
         press(page, key)
         expect(ratings).to_be_visible()
         expect(caption).not_to_be_editable()
+    expect(page.locator("#announcer")).to_have_text("There is nothing to undo.")
     press(page, "3", "3", "2", "1", "1", "Enter")
     submit_by_key(page)
     answer = Judgment.objects.get().answer
@@ -144,7 +160,7 @@ def test_boxes_lie_on_their_picture_also_when_it_is_enlarged(
     page, _ = opened(visitor, study, (width, 800))
     assert _drawn_on_the_picture(page, "#q1 .marked")
     page.locator("#q1 .marked img").first.click()
-    expect(page.locator("#large .marks")).to_be_visible()
+    expect(page.locator("#large .marks").first).to_be_visible()
     assert _drawn_on_the_picture(page, "#large .marked")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 

@@ -10,6 +10,7 @@ from hits.models import Account, Assignment, Judgment, Slot
 from hits.pipeline.draw import draw
 from tests import making
 from tests.browser.conftest import Visitor
+from tests.browser.keyboard import press
 from tests.protocols.cases.surveys import study_of_preference
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,7 +31,7 @@ def assignment(account: Account) -> Assignment:
 def opened(visitor: Visitor, account: Account, assignment: Assignment, *size: int) -> Page:
     page: Page = visitor(account.user, *size).new_page()
     page.goto(f"/work/{assignment.key}/")
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     return page
 
 
@@ -41,15 +42,15 @@ def test_a_whole_page_is_done_by_keyboard_alone(
     page = opened(visitor, account, assignment, *size)
     assert Axe().run(page).violations_count == 0
     expect(page.locator("#q1 .choice").last).to_be_in_viewport()
-    page.keyboard.press("2")
+    press(page, "2")
     expect(page.locator("#q2")).to_be_visible()
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.locator("#q1 input:checked")).to_have_count(0)
     for position in range(1, QUESTIONS + 1):
         expect(page.locator(f"#q{position}")).to_be_visible()
-        page.keyboard.press("1")
+        press(page, "1")
     expect(page.locator("#submit")).to_be_focused()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_url("**/done/")
     said = dict(Judgment.objects.values_list("slot__position", "answer"))
     shown: dict[int, Any] = dict(Slot.objects.values_list("position", "shown"))
@@ -57,20 +58,25 @@ def test_a_whole_page_is_done_by_keyboard_alone(
 
 
 @pytest.mark.deep
-def test_images_of_both_lists_are_enlarged_one_after_the_other(
-    visitor: Visitor, account: Account, assignment: Assignment
+@pytest.mark.parametrize("width", [360, 1440])
+def test_images_of_the_same_place_are_enlarged_together_and_say_which_they_are(
+    visitor: Visitor, account: Account, assignment: Assignment, width: int
 ) -> None:
-    page = opened(visitor, account, assignment, 360, 740)
-    images = page.locator("#q1 .ranking img")
-    expect(images).to_have_count(10)
-    for place in range(10):
-        page.keyboard.press("z")
-        expected = images.nth(place).get_attribute("src") or ""
-        expect(page.locator("#large img")).to_have_attribute("src", expected)
-    page.keyboard.press("Escape")
+    page = opened(visitor, account, assignment, width, 740)
+    images, names = page.locator("#large img"), page.locator("#large figcaption")
+    for place in range(1, 6):
+        press(page, "z")
+        expect(names).to_have_text([f"First, {place} of 5", f"Second, {place} of 5"])
+        assert [image.get_attribute("alt") for image in images.all()] == names.all_inner_texts()
+    assert Axe().run(page).violations_count == 0
+    press(page, "Escape")
     expect(page.locator("#large")).to_be_hidden()
-    images.nth(6).click()
-    expect(page.locator("#large")).to_be_visible()
+    page.locator("#q1 .ranking img").nth(6).click()
+    expect(names.last).to_have_text("Second, 2 of 5")
+    one, other = (image.bounding_box() for image in images.all())
+    assert one
+    assert other
+    assert one["width"] == other["width"] >= min(width, 700)
 
 
 @pytest.mark.deep

@@ -11,8 +11,9 @@ from hits.pipeline.draw import draw
 from hits.word_diff import edit, pieces, size
 from tests import making
 from tests.browser.conftest import Visitor
+from tests.browser.keyboard import press
 from tests.browser.looking import violations
-from tests.browser.test_hit_page import press, saved, show
+from tests.browser.test_hit_page import saved, show
 from tests.protocols.cases.refinement import study_of_rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,6 +52,17 @@ def page(visitor: Visitor, account: Account, assignment: Assignment) -> Page:
     return show(visitor(account.user), assignment)
 
 
+SEEN_TOGETHER = """question => {
+  const box = (element) => element.getBoundingClientRect();
+  const [image, text] = [".stage", "textarea"].map((each) => box(question.querySelector(each)));
+  const head = box(document.querySelector(".hit-head"));
+  const bar = box(document.querySelector(".hit-bar"));
+  const isBeside = image.right <= text.left;
+  return image.top >= head.bottom - 1 && text.bottom <= bar.top &&
+    (isBeside || image.bottom <= text.top);
+}"""
+
+
 def retype(page: Page, text: str) -> None:
     press(page, "Control+a")
     page.keyboard.type(text)
@@ -69,6 +81,7 @@ def test_a_page_is_renovated_by_keyboard_alone(
     expect(page.locator("#q2-text")).to_be_focused()
     expect(page.locator("#q2-text")).to_have_value(PROPOSED)
     expect(page.locator("#q2 .diff-none")).to_be_visible()
+    assert page.locator("#q2").evaluate(SEEN_TOGETHER)
     retype(page, RIGHT)
     expect(page.locator("#q2 .diff-text")).to_have_text(
         "three orange chairs under a window on a orange train."

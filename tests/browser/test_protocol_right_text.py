@@ -5,8 +5,9 @@ from hits.models import Account, Assignment, Judgment, Study
 from hits.pipeline.draw import draw
 from tests import making
 from tests.browser.conftest import Visitor
+from tests.browser.keyboard import press
 from tests.browser.looking import violations
-from tests.browser.test_hit_page import press, show
+from tests.browser.test_hit_page import show
 from tests.protocols.cases.refinement import study_of_rows
 
 pytestmark = pytest.mark.django_db(transaction=True)

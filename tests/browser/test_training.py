@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from hits.models import Assignment, Membership, Role, Slot, Study
 from tests import making
 from tests.browser.conftest import Visitor
+from tests.browser.keyboard import press
 from tests.framed import Worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -55,7 +56,7 @@ def answer_by_keyboard(page: Page, *, well: bool) -> None:
     slots = Slot.objects.filter(assignment__key=key).order_by("position")
     for position, gold in slots.values_list("position", "unit__gold"):
         expect(page.locator(f"#q{position}")).to_be_visible()
-        page.keyboard.press(KEYS[gold is None or gold["positive"] == well])
+        press(page, KEYS[gold is None or gold["positive"] == well])
     expect(page.locator("#submit")).to_be_focused()
     page.keyboard.press("Enter")
     page.wait_for_url("**/done/")

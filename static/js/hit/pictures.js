@@ -1,10 +1,11 @@
-// Pictures: the next ones are fetched ahead, one is shown enlarged, a broken one says so.
-// A question has as many as its template shows, each in a .stage of its own.
+// Pictures: the next ones are fetched ahead, they are shown enlarged, a broken one says so.
+// A question has as many as its template shows, each in a .stage of its own. Stages with the same
+// data-together are enlarged together; data-name says which one it is, else the picture's text.
 
 const AHEAD = 3;
 const large = document.getElementById("large");
 const another = large.querySelector("[data-action=another]");
-let enlarged = null;
+let place = 0;
 
 export function fetchAhead(questions, index) {
   for (const { images } of questions.slice(index, index + AHEAD + 1)) {
@@ -12,15 +13,72 @@ export function fetchAhead(questions, index) {
   }
 }
 
+export function isLoading({ images }) {
+  return images.some((image) => image.offsetParent !== null && !image.complete);
+}
+
 export function enlarge(question, image) {
+  const views = viewsOf(question);
+  const found = views.findIndex((view) => view.includes(image));
+  if (found !== -1) show(views, found);
+}
+
+// One view after the other; then none. Says whether one is shown.
+export function enlargeNext(question) {
+  const views = viewsOf(question);
+  const next = large.open ? place + 1 : 0;
+  if (next < views.length) show(views, next);
+  else closeLarge();
+  return large.open;
+}
+
+export function closeLarge() {
+  const wasOpen = large.open;
+  large.close();
+  return wasOpen;
+}
+
+// Pictures that belong together, and where there are no others, then each of them alone.
+function viewsOf(question) {
   const whole = wholeOf(question);
-  if (!whole.includes(image)) return;
-  enlarged = image;
-  large.querySelector("img, .marked")?.remove();
-  large.append(copyOf(image));
-  another.hidden = whole.length < 2;
+  const together = [];
+  for (const image of whole) {
+    const { together: name } = stageOf(image).dataset;
+    const found = name && together.find(([first]) => stageOf(first).dataset.together === name);
+    if (found) found.push(image);
+    else together.push([image]);
+  }
+  const [only, ...others] = together;
+  return only?.length > 1 && others.length === 0 ? [only, ...whole.map((image) => [image])] : together;
+}
+
+function show(views, index) {
+  place = index;
+  const names = views.length > 1 ? views[index].map(nameOf) : [];
+  large.querySelector(".enlarged")?.remove();
+  const shown = document.createElement("div");
+  shown.className = "enlarged";
+  shown.append(...views[index].map((image, at) => figureOf(image, names[at])));
+  large.append(shown);
+  large.setAttribute("aria-label", `${names.join(" and ") || "The image"}, enlarged`);
+  another.hidden = views.length < 2;
   if (!large.open) large.showModal();
-  large.scrollTo((large.scrollWidth - large.clientWidth) / 2, (large.scrollHeight - large.clientHeight) / 2);
+  const { scrollWidth, clientWidth, scrollHeight, clientHeight } = large;
+  if (views[index].length > 1) large.scrollTo(0, 0);
+  else large.scrollTo((scrollWidth - clientWidth) / 2, (scrollHeight - clientHeight) / 2);
+}
+
+const nameOf = (image) => stageOf(image).dataset.name ?? image.alt;
+
+function figureOf(image, name) {
+  const figure = document.createElement("figure");
+  figure.append(copyOf(image));
+  if (name) {
+    const caption = document.createElement("figcaption");
+    caption.textContent = name;
+    figure.prepend(caption);
+  }
+  return figure;
 }
 
 // With what is drawn on it, where it stands in a .marked.
@@ -30,21 +88,6 @@ function copyOf(image) {
   picture.loading = "eager";
   picture.removeAttribute("id");
   return copy;
-}
-
-// The image that has the focus, else the first; then the others, one after the other; then none.
-export function enlargeNext(question) {
-  const whole = wholeOf(question);
-  const focused = whole.find((image) => stageOf(image).contains(document.activeElement));
-  const next = large.open ? whole[whole.indexOf(enlarged) + 1] : (focused ?? whole[0]);
-  if (next) enlarge(question, next);
-  else closeLarge();
-}
-
-export function closeLarge() {
-  const wasOpen = large.open;
-  large.close();
-  return wasOpen;
 }
 
 export function watchForBroken(questions, onReport) {

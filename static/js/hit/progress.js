@@ -18,7 +18,8 @@ export function showProgress(questions, current, { asked }) {
 
   const atEnd = current === questions.length - 1;
   const skipped = missing.some(({ position }) => position <= current);
-  const wanted = atEnd || asked || (skipped && missing.length <= FEW);
+  const elsewhere = missing.some((question) => question !== questions[current]);
+  const wanted = asked || (elsewhere && (atEnd || (skipped && missing.length <= FEW)));
   if (wanted && missing.length > 0) notice("missing", "", listOf(missing));
   else notice("missing", null);
 }

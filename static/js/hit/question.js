@@ -2,8 +2,11 @@
 // Parts are marked in the template: data-field names a part, data-required wants an answer,
 // data-when is the choice that opens it (and it lies within the part it is opened from), data-ask
 // says what is missing when nothing was entered, data-keys are keys that it wants for itself: they
-// come to it as "press" (detail.key). A question whose answers were put back by undo tells so:
-// "restored".
+// come to it as "press" (detail.key). Of inputs, data-fewest-words says when a text is long enough,
+// and what is chosen with data-final stays, and so does all that was said before it. A question
+// whose answers were put back by undo tells so: "restored".
+
+import { isTyping } from "../keys.js";
 
 export class Question {
   constructor(element) {
@@ -52,6 +55,28 @@ export class Question {
     return this.missing().length === 0;
   }
 
+  get isBegun() {
+    return this.parts.some((part) => this.isOpen(part) && ownInputs(part).some(isEntered));
+  }
+
+  // The text that it begins with, as long as it can be written.
+  get opening() {
+    const [first] = this.parts[0]?.querySelectorAll("input, textarea") ?? [];
+    return isTyping(first) && !first.readOnly ? first : null;
+  }
+
+  // What it is without the answers that were given; texts are left as they are.
+  emptied() {
+    return this.inputs.map((input) => {
+      if (isOption(input)) return input.checked && input.matches("[data-final]");
+      return input.type === "hidden" ? "" : input.value;
+    });
+  }
+
+  get isAnsweredBefore() {
+    return this.emptied().some((value, index) => value !== this.known[index]);
+  }
+
   get opensNothing() {
     return this.parts.filter((part) => this.isOpen(part)).length === 1;
   }
@@ -93,14 +118,23 @@ export class Question {
 
 const isOption = (input) => input.type === "radio" || input.type === "checkbox";
 
-// A part's own inputs are those not in a part inside it. A range has a value before anybody has
-// touched it, so its part needs another input that says so.
-function isAnswered(part) {
-  const own = [...part.querySelectorAll("input, textarea")].filter(
+// A part's own inputs are those not in a part inside it.
+function ownInputs(part) {
+  return [...part.querySelectorAll("input, textarea")].filter(
     (input) => input.closest("[data-field]") === part,
   );
-  return own.some((input) => {
-    if (isOption(input)) return input.checked;
-    return input.type !== "range" && input.value.trim() !== "";
-  });
+}
+
+// A range has a value before anybody has touched it, so its part needs another input that says so.
+function isEntered(input) {
+  if (isOption(input)) return input.checked;
+  return input.type !== "range" && input.value.trim() !== "";
+}
+
+export function isLongEnough({ value, dataset }) {
+  return value.split(/\s+/).filter(Boolean).length >= Number(dataset.fewestWords ?? 1);
+}
+
+function isAnswered(part) {
+  return ownInputs(part).some((input) => isEntered(input) && (isOption(input) || isLongEnough(input)));
 }
