@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.keyboard import press
+
 NAME = "My first study"
 Keep = Callable[[Page, str], None]
 
@@ -64,7 +66,7 @@ def join_and_work(page: Page, link: str) -> None:
     page.keyboard.press("Escape")
     for number in range(1, 21):
         expect(page.locator(f"#q{number}.is-current")).to_be_visible()
-        page.keyboard.press("1")
+        press(page, "1")
     expect(page.locator("#submit")).to_be_focused()
     page.keyboard.press("Enter")
     page.wait_for_url("**/done/")
