@@ -30,7 +30,7 @@ _DENIED = """
     GROUP BY u.id ORDER BY u.id
 """
 _ORIGINAL = """
-    SELECT c.id, c.image_id, c.external_id, i.external_id, c.text
+    SELECT c.id, c.image_id, c.external_id, i.external_id, c.text, coalesce(i.blob_id, '')
     FROM hits_caption c JOIN hits_image i ON i.id = c.image_id
     WHERE (c.id, c.image_id) IN (SELECT * FROM unnest(%s::bigint[], %s::bigint[]))
 """
@@ -45,6 +45,7 @@ class Doubtful:
     text: str
     why: str
     thing: Thing
+    sha256: str
 
 
 def denied(study: Study) -> list[Doubtful]:
@@ -65,18 +66,19 @@ def rated_low(study: Study, lines: Iterable[str], below: float) -> list[Doubtful
     if not set(reader.fieldnames or ()) >= COLUMNS:
         raise Refused("The file needs the columns caption, image and agg_score.")
     low = dict(_low(reader, below))
-    found = Caption.objects.filter(corpus=study.corpus_id, external_id__in=low)
+    names = {caption for caption, _ in low}
+    found = Caption.objects.filter(corpus=study.corpus_id, external_id__in=names)
     against: dict[Thing, str] = {}
     for pk, name, image, file_name in found.values_list(
         "pk", "external_id", "image_id", "image__file_name"
     ):
-        rated, score = low[name]
-        if rated == file_name:
-            against[Thing(image, pk)] = f"Rated {score:g} of 5."
+        if (name, file_name) in low:
+            against[Thing(image, pk)] = f"Rated {low[name, file_name]:g} of 5."
     return _original(study, against)
 
 
-def _low(reader: Iterable[dict[str, str]], below: float) -> Iterator[tuple[str, tuple[str, float]]]:
+def _low(reader: Iterable[dict[str, str]], below: float) -> Iterator[tuple[tuple[str, str], float]]:
+    """A caption is rated with several images."""
     for number, line in enumerate(reader, 2):
         if number > MOST_LINES:
             raise Refused(f"At most {MOST_LINES:,} lines are read.")
@@ -86,7 +88,7 @@ def _low(reader: Iterable[dict[str, str]], below: float) -> Iterator[tuple[str, 
             raise Refused(f"Line {number}: {str(line['agg_score'])[:50]!r} is no score.") from None
         if score < below:
             caption = str(line["caption"]).rpartition(":")[2]
-            yield caption, (str(line["image"]), score)
+            yield (caption, str(line["image"])), score
 
 
 def _original(study: Study, against: dict[Thing, str]) -> list[Doubtful]:
@@ -99,6 +101,7 @@ def _original(study: Study, against: dict[Thing, str]) -> list[Doubtful]:
         images, captions = [thing.image for thing in pairs], [thing.caption for thing in pairs]
         cursor.execute(_ORIGINAL, [captions, images])
         return [
-            Doubtful(image_name, name, text, against[Thing(image, caption)], Thing(image, caption))
-            for caption, image, name, image_name, text in cursor.fetchall()
+            Doubtful(image_name, name, text, against[thing], thing, sha256)
+            for caption, image, name, image_name, text, sha256 in cursor.fetchall()
+            for thing in [Thing(image, caption)]
         ]

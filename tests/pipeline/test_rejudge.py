@@ -143,6 +143,8 @@ def test_a_pair_that_people_deny_or_a_file_rates_low_is_proposed_until_it_is_rem
         f"COCO_val2014:sentid:{caption.external_id},{images[caption.image_id].file_name},{score},x"
         for caption, score in zip(captions, ["1.25", "4.5"], strict=True)
     ]
+    # Of a caption with another image nothing is said here.
+    lines.append(f"COCO_val2014:sentid:{captions[0].external_id},another.jpg,0.1,x")
     (low,) = rated_low(study, lines, 2.5)
     assert (low.caption, low.why) == (captions[0].external_id, "Rated 1.25 of 5.")
     remove(study=study, things=[low.thing], reason=low.why, by=None)
