@@ -21,6 +21,15 @@ class Procedure:
     pay: Decimal = Decimal(0)
     expected_minutes: int = 0
 
+    @property
+    def judgments_wanted(self) -> int:
+        return registry()[self.protocol].judgments_wanted
+
+    def changed(self, settings: Mapping[str, Any]) -> list[str]:
+        """The settings that are not as in the paper."""
+        own = registry()[self.protocol].settings_model.model_validate(self.settings).model_dump()
+        return [name for name, value in own.items() if settings.get(name) != value]
+
 
 ECCV, BISON, CXC = "ECCV Caption", "BISON", "Crisscrossed Captions"
 FINE_GRAINED, IMPORTANCE = "MSCOCO-FG", "Object importance"
@@ -28,18 +37,20 @@ OTHERS = "Others"
 
 OF_PAPERS = (
     Procedure(
-        "eccv-image-to-caption", ECCV, "Matching, image to captions: what is wrong is asked, too",
+        "eccv-image-to-caption", ECCV, "Stage 1: matching, image to captions, with what is wrong",
         "matching", "Let machines propose captions for images, and choose their proposals.",
         pay=Decimal("1.40"), expected_minutes=6,
     ),
     Procedure(
-        "eccv-caption-to-image", ECCV, "Matching, caption to images: the four choices alone",
+        "eccv-caption-to-image", ECCV,
+        "Stage 2: matching, caption to images, the four choices alone",
         "matching", "Choose machines’ proposals from captions to images, and leave out what the "
         "first direction asked.",
         settings={"justification": False}, pay=Decimal("0.65"), expected_minutes=3,
     ),
     Procedure(
-        "eccv-preference", ECCV, "Which of two rankings looks more correct?", "preference",
+        "eccv-preference", ECCV,
+        "Metric preference: which of two rankings looks more correct?", "preference",
         "Let a finished study of matching feed it, or upload rankings.",
     ),
     Procedure(
@@ -91,6 +102,12 @@ def procedures() -> dict[str, Procedure]:
         if slug not in of_papers
     )
     return {procedure.slug: procedure for procedure in (*OF_PAPERS, *others)}
+
+
+def nearest(protocol: str, settings: Mapping[str, Any]) -> Procedure:
+    """The study of a paper that these settings are most like."""
+    of_protocol = (each for each in procedures().values() if each.protocol == protocol)
+    return min(of_protocol, key=lambda each: len(each.changed(settings)))
 
 
 def by_paper() -> Iterator[tuple[str, list[Procedure]]]:

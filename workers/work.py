@@ -15,12 +15,13 @@ from hits.pipeline.launch import launch
 from hits.pipeline.ledger import settle_due
 from hits.pipeline.load import load
 from hits.pipeline.open import add_units, in_words, open_study, units_by_pool
-from hits.pipeline.recipe import Run, go_on
+from hits.pipeline.recipe import go_on
 from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.rehearse import rehearse
 from hits.pipeline.release import release
 from hits.pipeline.replace import replace_all
 from hits.pipeline.rows import import_rows
+from hits.pipeline.runs import Run
 from hits.pipeline.simulate import simulate_by_import
 from workers.precomputed import propose_file
 from workers.propose import propose_candidates

@@ -15,7 +15,8 @@ from hits.api.access import MayCreate, found, user_of
 from hits.api.jobs import JobSerializer
 from hits.models import Corpus
 from hits.pipeline import visible
-from hits.pipeline.recipe import LONGEST_NAME, Run, Standing, State, ask, standing
+from hits.pipeline.recipe import Standing, State, standing
+from hits.pipeline.runs import LONGEST_NAME, Run, ask
 from hits.recipes import Recipe, recipes
 
 

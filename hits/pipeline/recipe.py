@@ -1,32 +1,25 @@
 """Recipe: a paper's whole procedure on a corpus, step by step. What each step left in the database
 says where it stands, so that going on does only what is missing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Min, Q, QuerySet
-from django.utils.text import slugify
+from django.db.models import Count
 
-from hits.models import Assignment, Corpus, Job, Proposal, Release, Role, Study, Unit, User
-from hits.pipeline import arrange, jobs, propose
+from hits.models import Assignment, Job, Proposal, Release, Role, Study, Unit
+from hits.pipeline import arrange, jobs
 from hits.pipeline.chain import choose_feeders
 from hits.pipeline.check import check_submitted
 from hits.pipeline.errors import PipelineError, Refused
 from hits.pipeline.open import create_study
 from hits.pipeline.overview import Progress, progress_by_study, waiting_by_study
-from hits.recipes import Open, Propose, Recipe, Review, Step, Work, recipes
+from hits.pipeline.runs import DEPTH, Run, proposed
+from hits.recipes import Open, Propose, Review, Step, Work
 from hits.recipes import Release as ToRelease
 
-KIND = "recipe"
-DEPTH = 25
-LONGEST_NAME = 30
-USUAL_SPLITS = ("test", "val", "")
-TRAINING = "train"
-RUNS_SHOWN = 20
 PAGES_AT_ONCE = 1_000_000
 Tell = Callable[..., None]
 
@@ -52,142 +45,6 @@ class Standing:
     @property
     def key(self) -> str:
         return f"{type(self.step).__name__.lower()}-{self.step.key}"
-
-
-@dataclass(frozen=True)
-class Run:
-    """A recipe on a corpus, under a name that its studies and releases begin with."""
-
-    recipe: Recipe
-    corpus: Corpus
-    by: User
-    name: str
-    split: str
-    train_split: str
-    machines: tuple[str, ...] = ()
-    queries: int | None = None
-    seed: int = 0
-
-    @classmethod
-    def of(cls, *, recipe: str, corpus: Corpus, by: User, name: str = "", **chosen: Any) -> Self:
-        """With what was chosen when it was started; what is chosen now counts for a new one."""
-        if recipe not in recipes():
-            raise Refused(f"There is no recipe {recipe!r}. There are {', '.join(recipes())}.")
-        name = name or usual_name(recipe, corpus)
-        if name != slugify(name) or len(name) > LONGEST_NAME:
-            raise Refused(f"Name it in up to {LONGEST_NAME} small letters, digits and hyphens.")
-        started = _jobs_of(corpus, recipe, name)
-        if not by.is_staff:
-            started = started.filter(arguments__by=by.pk)
-        first = started.order_by("pk").first()
-        given = chosen if first is None else first.arguments
-        split = given.get("split")
-        split = usual_split(corpus) if split is None else split
-        run = cls(
-            recipe=recipes()[recipe],
-            corpus=corpus,
-            by=by if first is None else User.objects.get(pk=given["by"]),
-            name=name,
-            split=split,
-            train_split=given.get("train_split") or _usual_training(corpus, split),
-            machines=tuple(given.get("machines") or ()),
-            queries=given.get("queries"),
-            seed=given.get("seed") or 0,
-        )
-        run._refuse_machines()
-        return run
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "recipe": self.recipe.slug,
-            "corpus": self.corpus.pk,
-            "by": self.by.pk,
-            "name": self.name,
-            "split": self.split,
-            "train_split": self.train_split,
-            "machines": list(self.machines),
-            "queries": self.queries,
-            "seed": self.seed,
-        }
-
-    @property
-    def is_started(self) -> bool:
-        return self.jobs.exists()
-
-    @cached_property
-    def jobs(self) -> QuerySet[Job]:
-        return _jobs_of(self.corpus, self.recipe.slug, self.name).filter(arguments__by=self.by.pk)
-
-    def slug_of(self, key: str) -> str:
-        return slug_of(self.name, key)
-
-    def machines_of(self, step: Propose) -> tuple[str, ...]:
-        return self.machines or step.machines if step.may_choose else step.machines
-
-    def _refuse_machines(self) -> None:
-        """A machine that neither is here nor has proposed what a step needs."""
-        for step in self.recipe.steps:
-            if isinstance(step, Propose):
-                for machine in self.machines_of(step):
-                    if not _proposed(self, machine, step.directions):
-                        propose.check(machine=machine, directions=step.directions)
-
-
-def slug_of(name: str, key: str) -> str:
-    """Of a run's study or release."""
-    return f"{name}-{key}"[:50].rstrip("-")
-
-
-def usual_name(recipe: str, corpus: Corpus) -> str:
-    return slugify(f"{corpus.slug}-{recipe}")[:LONGEST_NAME].rstrip("-")
-
-
-def usual_split(corpus: Corpus) -> str:
-    """The split to ask about: one for testing where there is one, else the largest."""
-    files = _files_by_split(corpus)
-    usual = (split for split in USUAL_SPLITS if files.get(split))
-    return next(usual, max(files, key=lambda split: files[split], default=""))
-
-
-def _usual_training(corpus: Corpus, split: str) -> str:
-    return TRAINING if _files_by_split(corpus).get(TRAINING) else split
-
-
-def _files_by_split(corpus: Corpus) -> dict[str, int]:
-    return dict(corpus.images.order_by("split").values_list("split").annotate(Count("blob")))
-
-
-def _jobs_of(corpus: Corpus, recipe: str, name: str) -> QuerySet[Job]:
-    return Job.objects.filter(
-        kind=KIND, corpus=corpus, arguments__recipe=recipe, arguments__name=name
-    )
-
-
-def ask(run: Run) -> Job:
-    """Let a worker go on with it; once, however often it is asked for."""
-    unfinished = run.jobs.filter(state__in=["queued", "running"]).first()
-    if unfinished is not None:
-        return unfinished
-    return jobs.ask(kind=KIND, arguments=run.arguments, by=run.by, corpus=run.corpus)
-
-
-def started_by(user: User) -> list[Job]:
-    """The first job of each run that this user started, the newest run first."""
-    asked = Job.objects.filter(kind=KIND, asked_by=user, corpus__isnull=False).order_by()
-    runs = asked.values("corpus", "arguments__recipe", "arguments__name").annotate(first=Min("pk"))
-    newest = Job.objects.filter(pk__in=runs.values("first")).order_by("-pk")[:RUNS_SHOWN]
-    return list(newest.select_related("corpus").defer("log"))
-
-
-def run_with(study: Study) -> Job | None:
-    """The first job of the run that a study belongs to, where it belongs to one."""
-    begun = Job.objects.filter(kind=KIND, corpus=study.corpus_id).order_by("pk").defer("log")
-    for job in begun:
-        keys = (step.key for step in recipes()[job.arguments["recipe"]].studies)
-        if study.slug in {slug_of(job.arguments["name"], key) for key in keys}:
-            return job
-    return None
 
 
 def go_on(run: Run, tell: Tell = lambda *told, **more: None) -> Standing | None:
@@ -267,7 +124,7 @@ def _counted(rows: Any) -> dict[int, int]:
 
 def _of_propose(run: Run, step: Propose, found: _Found) -> Standing:
     machines = run.machines_of(step)
-    missing = [each for each in machines if not _proposed(run, each, step.directions)]
+    missing = [each for each in machines if not proposed(run, each, step.directions)]
     if missing:
         return Standing(step, State.NOW, f"To propose: {', '.join(missing)}")
     return Standing(step, State.DONE, ", ".join(machines))
@@ -317,22 +174,6 @@ def _of_release(run: Run, step: ToRelease, found: _Found) -> Standing:
     return Standing(step, State.DONE, str(release), study, release)
 
 
-def _proposed(run: Run, machine: str, directions: Sequence[str]) -> list[Proposal]:
-    """What the machine has proposed in all these directions, or nothing. One that ran elsewhere
-    may have ranked as many queries as it liked."""
-    found = Proposal.objects.filter(
-        corpus=run.corpus,
-        machine__name=machine,
-        split=run.split,
-        direction__in=directions,
-        finished_at__isnull=False,
-    )
-    if machine in propose.MACHINES:
-        found = found.filter(Q(query_sample=run.queries, seed=run.seed, depth=DEPTH))
-    newest = {proposal.direction: proposal for proposal in found.order_by("pk")}
-    return list(newest.values()) if len(newest) == len(set(directions)) else []
-
-
 # Taking a step
 
 
@@ -340,7 +181,7 @@ def _propose(run: Run, now: Standing) -> None:
     step = now.step
     assert isinstance(step, Propose)
     for machine in run.machines_of(step):
-        if not _proposed(run, machine, step.directions):
+        if not proposed(run, machine, step.directions):
             arguments = {
                 "corpus": run.corpus.pk,
                 "machine": machine,
@@ -395,7 +236,7 @@ def _proposals_for(run: Run, step: Open) -> list[Proposal]:
     return [
         proposal
         for machine in run.machines_of(proposing)
-        for proposal in _proposed(run, machine, proposing.directions)
+        for proposal in proposed(run, machine, proposing.directions)
         if proposal.direction == step.direction
     ]
 

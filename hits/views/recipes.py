@@ -14,7 +14,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from hits.models import Corpus, Job, Proposal, User
 from hits.pipeline import propose, visible
 from hits.pipeline.errors import PipelineError
-from hits.pipeline.recipe import LONGEST_NAME, Run, Standing, State, ask, standing, started_by
+from hits.pipeline.recipe import Standing, State, standing
+from hits.pipeline.runs import LONGEST_NAME, Run, ask, started_by
 from hits.recipes import Open, Propose, Recipe, Review, Work, recipes
 from hits.views.access import desks, login_required, may_create, user_of
 from hits.views.research import recent_jobs

@@ -20,8 +20,8 @@ from hits.pipeline.open import create_study, refuse_without_source, set_state
 from hits.pipeline.outcomes import outcomes_so_far
 from hits.pipeline.overview import Progress, overview_of, progress_by_study
 from hits.pipeline.publish import on_offer
-from hits.pipeline.recipe import run_with
 from hits.pipeline.rules import rules_of
+from hits.pipeline.runs import run_with
 from hits.pipeline.tally import results_of
 from hits.procedures import by_paper, procedures
 from hits.protocol import Source, protocol
@@ -34,6 +34,7 @@ from hits.views.access import (
     user_of,
 )
 from hits.views.research_forms import NewStudyForm, WageForm
+from hits.views.version_form import as_in_paper
 
 JOBS_SHOWN = 5
 PROBLEMS_SHOWN = 100
@@ -130,8 +131,11 @@ def _sources(request: HttpRequest, found: Study) -> dict[str, Any]:
         "takes_more": found.state in {"open", "paused"} and bool(fed_by or has_rows),
     }
     if found.state == Study.State.DRAFT:
+        like, changed = as_in_paper(found)
         finished = found.corpus.proposals.filter(finished_at__isnull=False)
         context |= {
+            "like": like,
+            "changed": changed,
             "chosen_ids": {proposal.pk for proposal in chosen},
             "proposals": finished.filter(direction__in=kind.directions).select_related("machine"),
             "rows": found.rows.count() if has_rows else 0,

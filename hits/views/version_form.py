@@ -15,6 +15,7 @@ from hits.analysis.signals.settings import QualitySettings
 from hits.models import Study, StudyVersion
 from hits.pipeline.plainly import sentence_of
 from hits.pipeline.versions import MOST_PAY, TOO_MUCH_PAY
+from hits.procedures import Procedure, nearest
 from hits.protocol import protocol
 
 LONG = 60
@@ -250,6 +251,19 @@ def labels_of(study: Study) -> dict[str, str]:
     for model in models_of(study).values():
         labels |= {name: title_of(name, info) for name, info in model.model_fields.items()}
     return labels
+
+
+def as_in_paper(study: Study) -> tuple[Procedure, list[str]]:
+    """The study of a paper that this one is most like, and what is different here."""
+    version = study.version
+    assert version is not None
+    like, labels = nearest(study.protocol, version.settings), labels_of(study)
+    changed = [labels[name] for name in like.changed(version.settings)]
+    if version.judgments_wanted != like.judgments_wanted:
+        changed.append(labels["judgments_wanted"])
+    if like.pay and version.pay != like.pay:
+        changed.append(labels["pay"])
+    return like, changed
 
 
 def title_of(name: str, info: FieldInfo) -> str:

@@ -43,8 +43,8 @@ from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.load import LoadReport
 from hits.pipeline.open import create_study
-from hits.pipeline.recipe import Run, ask
 from hits.pipeline.release import path_of
+from hits.pipeline.runs import Run, ask
 from hits.pipeline.submit import save_draft, submit
 from hits.pipeline.training import let_in
 from hits.records import Column, Table

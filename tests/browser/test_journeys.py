@@ -28,7 +28,7 @@ from playwright.sync_api import (
 
 from annotation_app.demo_marketplace import marketplace_environment
 from tests.browser.keyboard import press
-from tests.browser.newcomer import from_login_to_a_running_study
+from tests.browser.newcomer import from_login_to_a_running_study, say_yes_to_the_end
 from tests.browser.running_demo import Demo
 
 RATED = "photographs"
@@ -141,12 +141,7 @@ def rate_a_page(chromium: Browser, demo: Demo) -> None:
     expect(page.locator("#q9")).to_be_visible()
     assert current(page) == 9
     assert page.locator("#q1 [value=partial_yes]").is_checked()
-    for number in range(9, 21):
-        expect(page.locator(f"#q{number}")).to_be_visible()
-        press(page, "1")
-    expect(page.locator("#submit")).to_be_focused()
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/done/")
+    say_yes_to_the_end(page, first=9)
     keep(page, "submitted")
     context.close()
 

@@ -21,8 +21,8 @@ from hits.models import (
 from hits.pipeline import jobs
 from hits.pipeline.check import check_submitted
 from hits.pipeline.open import create_study
-from hits.pipeline.recipe import Run, ask
 from hits.pipeline.remove import Thing, remove
+from hits.pipeline.runs import Run, ask
 from hits.records import Cell, Chart, Column, Table
 from tests import making
 from tests.browser.conftest import Visitor

@@ -8,7 +8,8 @@ from hits.models import Corpus, Exclusion, Job, Proposal, Release, Study, StudyR
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import PipelineError, Refused
 from hits.pipeline.open import set_state
-from hits.pipeline.recipe import Run, Standing, State, ask, go_on, standing, started_by
+from hits.pipeline.recipe import Standing, State, go_on, standing
+from hits.pipeline.runs import Run, ask, started_by
 from hits.pipeline.submit import submit
 from hits.recipes import Open, Propose, recipes
 from tests import making

@@ -5,6 +5,7 @@ from django.test import Client
 
 from hits.models import Study
 from hits.pipeline.open import create_study
+from hits.pipeline.versions import change_version
 from tests import making
 
 pytestmark = pytest.mark.django_db
@@ -49,3 +50,16 @@ def test_only_a_draft_that_takes_proposals_asks_for_them(draft: Study, desk: Cli
     Study.objects.update(protocol="detectors")
     answer = desk.get(f"/research/studies/{draft.slug}/propose/")
     assert answer.headers["Location"] == f"/research/studies/{draft.slug}/"
+
+
+def test_a_draft_says_which_papers_study_it_is_like_and_what_is_changed(
+    draft: Study, desk: Client
+) -> None:
+    own = f"/research/studies/{draft.slug}/"
+    change_version(study=draft, by=draft.corpus.owner, pay="1.40")
+    assert "As in ECCV Caption, “Stage 1: matching" in desk.get(own).text
+    assert "but for" not in desk.get(own).text
+    settings = {"candidates_a_page": 9}
+    change_version(study=draft, by=draft.corpus.owner, pay="2", settings=settings)
+    changed = "but for “Candidates on a page”, “Pay a page, in dollars”."
+    assert changed in desk.get(own).text

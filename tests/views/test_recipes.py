@@ -5,7 +5,8 @@ from django.test import Client
 from rest_framework.authtoken.models import Token
 
 from hits.models import Corpus, Job, Study
-from hits.pipeline.recipe import Run, go_on
+from hits.pipeline.recipe import go_on
+from hits.pipeline.runs import Run
 from hits.recipes import recipes
 from tests import making
 

@@ -10,8 +10,9 @@ from hits.management.following import follow
 from hits.management.stand_ins import stand_in
 from hits.models import Corpus, User
 from hits.pipeline.errors import PipelineError
-from hits.pipeline.recipe import Run, Standing, State, ask, standing
+from hits.pipeline.recipe import Standing, State, standing
 from hits.pipeline.release import path_of
+from hits.pipeline.runs import Run, ask
 from hits.recipes import recipes
 
 MARKS = {State.DONE: "✓", State.NOW: "→", State.PEOPLE: "●", State.LATER: "·"}
