@@ -5,7 +5,7 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from rest_framework import serializers
 
-from hits.exporters.files import TYPES, as_file
+from hits.exporters.files import TYPES, file_among
 from hits.records import Table
 
 
@@ -33,8 +33,7 @@ class TableSerializer(serializers.Serializer[Any]):
 
 
 def file_of(tables: list[Table], slug: str, form: str) -> HttpResponse:
-    found = next((table for table in tables if table.slug == slug and table.rows), None)
-    made = as_file(found, form) if found and form in TYPES else None
+    made = file_among(tables, slug, form)
     if made is None:
         raise Http404
     response = HttpResponse(made, content_type=TYPES[form])

@@ -1,6 +1,6 @@
 """A table as a file: its numbers, a piece of a paper, or its chart."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from hits.exporters.tables import table_as_csv, table_as_latex
 from hits.records import Table
@@ -19,6 +19,14 @@ FORMS: Mapping[str, str] = {
     "pdf": "PDF",
     "png": "PNG",
 }
+
+
+def file_among(
+    tables: Iterable[Table], slug: str, form: str, *, dark: bool = False
+) -> bytes | None:
+    """The table of this name; None where there is none with rows, or no such form of it."""
+    found = next((table for table in tables if table.slug == slug and table.rows), None)
+    return None if found is None else as_file(found, form, dark=dark)
 
 
 def as_file(table: Table, form: str, *, dark: bool = False) -> bytes | None:

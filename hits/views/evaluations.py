@@ -72,7 +72,9 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         "settings": [(each, found.settings.get(each.name)) for each in kind.settings],
         "jobs": [] if found.job.is_finished else [found.job],
     }
-    return render(request, "research/evaluation.html", context | table_context(tables_of(found)))
+    return render(
+        request, "research/evaluation.html", context | table_context(tables_of(found), found.at)
+    )
 
 
 @login_required

@@ -15,7 +15,7 @@ from hits.views.tables import file_of, table_context
 def report(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_of_researcher(request, slug)
     found = report_of(study)
-    context = study_context(request, study, "results") | table_context(found.tables)
+    context = study_context(request, study, "results") | table_context(found.tables, found.at)
     return render(request, "research/report.html", context | {"report": found})
 
 

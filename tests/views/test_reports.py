@@ -1,6 +1,7 @@
 """The report of a study on its page, in the API and as files."""
 
 import csv
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -57,6 +58,25 @@ def test_results_lead_to_the_report_and_its_tables_to_their_files(
         answer = desk.get(address(study, name))
         assert answer.status_code == 200
         assert answer.headers["Content-Disposition"].startswith("attachment")
+
+
+def test_figures_are_shown_in_the_page_s_own_light_and_kept_until_the_report_is_another(
+    study: Study, desk: Client
+) -> None:
+    answered(study)
+    text = desk.get(address(study)).text
+    shown = re.findall(r'="([^"]+machines\.svg\?shown=[^"]+)"', text)
+    dark, light = (desk.get(each.replace("&amp;", "&")) for each in shown)
+    assert dark.content != light.content
+    assert light.headers["Cache-Control"] == "private, max-age=86400"
+    for form in ("svg", "pdf", "png"):
+        file = desk.get(address(study, f"machines.{form}"))
+        assert file.headers["Content-Disposition"].startswith("attachment")
+        assert "Cache-Control" not in file.headers or "86400" not in file.headers["Cache-Control"]
+        assert (
+            desk.get(f"/api/studies/{study.slug}/report/machines/{form}/").content == file.content
+        )
+    assert desk.get(address(study, "agreement.svg")).status_code == 404
 
 
 def test_the_page_and_the_api_say_the_same(study: Study, desk: Client) -> None:
