@@ -154,6 +154,10 @@ STORAGES = {
     },
 }
 
+# What turns people into pseudonyms in releases; without one it is made from the secret key.
+PSEUDONYM_KEY = env.text("PSEUDONYM_KEY", "")
+# s3://bucket/prefix, or empty: under DATA_DIR.
+RELEASES_URL = env.text("RELEASES_URL", "").rstrip("/")
 DATA_DIR = Path(env.text("DATA_DIR", str(BASE_DIR / "var" / "data")))
 S3_ENDPOINT_URL = env.text("S3_ENDPOINT_URL", "") or None
 MAX_IMAGE_BYTES = env.number("MAX_IMAGE_BYTES", 20 * 1024 * 1024)
@@ -211,6 +215,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "People judge images and texts; researchers get datasets out of it.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "hits.api.schema.with_errors",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "ClaimState": "hits.models.publication.ClaimState",
         "IntentState": "hits.models.ledger.Intent.State",

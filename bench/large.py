@@ -16,8 +16,9 @@ from hits.pipeline.draw import draw
 from hits.pipeline.judgments import import_judgments
 from hits.pipeline.open import create_study, open_study
 from hits.pipeline.people import account_at, give_consent
-from hits.pipeline.release import path_of, release
+from hits.pipeline.release import release
 from hits.pipeline.rows import import_rows
+from hits.pipeline.shelf import path_of
 from hits.pipeline.submit import give_back
 from hits.protocol import CaptionRef, ImageRef, protocol
 

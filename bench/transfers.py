@@ -11,7 +11,8 @@ from bench import studies
 from hits.models import Corpus, Study, Unit
 from hits.pipeline.load import load
 from hits.pipeline.open import open_study
-from hits.pipeline.release import path_of, release
+from hits.pipeline.release import release
+from hits.pipeline.shelf import path_of
 
 # The peers keep an image's address and never look at it. Here only images with files can be
 # shown, so that each gets a record of one, outside the time that is compared.

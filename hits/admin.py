@@ -294,7 +294,7 @@ class IntentAdmin(LookOnly):
 
 @admin.register(models.Release)
 class ReleaseAdmin(LookOnly):
-    list_display = ("name", "number", "made_by", "made_at", "last_decision_id")
+    list_display = ("name", "version", "licence", "made_by", "made_at", "last_decision_id")
     list_filter = ("studies",)
     search_fields = ("name",)
     list_select_related = ("made_by",)

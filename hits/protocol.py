@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from hits.exporters.formats import Kind
 from hits.records import (
     Aggregate,
     Fields,
@@ -269,9 +270,23 @@ class Protocol(ABC, Generic[Settings, Wording]):
         """The files of the protocol's public format, by name, as streams of text."""
         return {}
 
-    # Cells of the latter are ids of captions here; in a release they are their outside ids.
+    # Columns are of text where nothing else is said. Cells of caption_columns are ids of captions
+    # here, as is the list that `arrange` gives under the name captions_in_order; in a release they
+    # are outside ids.
     columns: ClassVar[Sequence[str]]
+    column_kinds: ClassVar[Mapping[str, Kind]] = {}
     caption_columns: ClassVar[frozenset[str]] = frozenset()
+    captions_in_order: ClassVar[str] = ""
+
+    # Columns, and fields of an answer, in which people write: remarks, which a release can leave
+    # out, and what the question asks them to write.
+    remarks: ClassVar[frozenset[str]] = frozenset()
+    written: ClassVar[frozenset[str]] = frozenset()
+
+    def without_words(self, answer: Json) -> Json | None:
+        """The answer with nothing in it that a person wrote; None if there is no answer then."""
+        gone = self.remarks | self.written
+        return {name: "" if name in gone else value for name, value in answer.items()}
 
     @abstractmethod
     def row(self, answer: Json) -> Sequence[Any]:

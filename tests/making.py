@@ -28,6 +28,7 @@ from hits.models import (
     Membership,
     Person,
     Publication,
+    Release,
     Role,
     Study,
     Unit,
@@ -209,6 +210,24 @@ def refuse(page: Assignment, by: User, reason: str, *, use: str = "not_used") ->
     review.look(assignment=page, by=by, positions=range(1, page.slots.count() + 1))
     loss = review.loss_of(page).pay
     review.decide(assignment=page, by=by, use=use, payment="refused", reason=reason, loss=loss)
+
+
+def released(of: Study) -> Release:
+    """A release with one file, beside another that is no part of it."""
+    made = Release.objects.create(
+        name="eccv",
+        major=1,
+        last_decision_id=0,
+        manifest={"release": "eccv"},
+        made_by=of.corpus.owner,
+    )
+    made.studies.add(of)
+    folder = Path(settings.DATA_DIR) / "releases" / "eccv" / "1"
+    folder.mkdir(parents=True)
+    (folder / "judgments.csv").write_text("a,b\n")
+    (folder / "unlisted.txt").write_text("not part of it")
+    made.files.create(name="judgments.csv", sha256="0" * 64, size=4)
+    return made
 
 
 TERMS = Terms(

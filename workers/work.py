@@ -18,7 +18,7 @@ from hits.pipeline.open import add_units, in_words, open_study, units_by_pool
 from hits.pipeline.recipe import go_on
 from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.rehearse import rehearse
-from hits.pipeline.release import release
+from hits.pipeline.release import Wish, release
 from hits.pipeline.replace import replace_all
 from hits.pipeline.rows import import_rows
 from hits.pipeline.runs import Run
@@ -123,6 +123,7 @@ def _release(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
         studies=list(Study.objects.filter(pk__in=arguments["studies"])),
         name=arguments["name"],
         by=User.objects.get(pk=arguments["by"]),
+        wish=Wish(**arguments.get("wish", {})),
         tell=progress,
     )
     progress.say(f"{made} is there.")

@@ -6,7 +6,7 @@ from hits.models.imported import JudgmentImport
 from hits.models.job import Job
 from hits.models.ledger import Intent
 from hits.models.machines import Candidate, Machine, Proposal
-from hits.models.people import Account, Invitation, Membership, Person, Role, User
+from hits.models.people import Account, Erasure, Invitation, Membership, Person, Role, User
 from hits.models.publication import Claim, ClaimState, Hit, Publication, Qualification
 from hits.models.quality import Flag, GoldDecision, Look, Opinion, PersonEvent, Reading
 from hits.models.release import Release, ReleaseFile
@@ -34,6 +34,7 @@ __all__ = [
     "Corpus",
     "Curation",
     "Decision",
+    "Erasure",
     "Evaluation",
     "Exclusion",
     "Flag",

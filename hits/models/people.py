@@ -3,6 +3,7 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.db.models.functions import Now
 from django.utils import timezone
 
 
@@ -69,6 +70,18 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.study}"
+
+
+class Erasure(models.Model):
+    """That a person was erased on request, by whom and what it took; never who they were."""
+
+    person = models.OneToOneField(Person, models.PROTECT, related_name="erasure")
+    by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+    counts = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"erasure of {self.person}"
 
 
 def invitation_token() -> str:

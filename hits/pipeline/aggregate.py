@@ -1,12 +1,12 @@
 """Aggregate: what the people said of each unit together, streamed out of one snapshot."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, groupby, starmap
 from operator import itemgetter
 from typing import Any
 
+import orjson
 from django.db import connection
 from django.db.models import Q
 
@@ -79,6 +79,7 @@ class StudySource:
         self.only_complete = only_complete
         # People say few different things: most units were answered like one before.
         self._said = lru_cache(DIFFERENT_ANSWERS)(self._read)
+        self._shown = lru_cache(DIFFERENT_ANSWERS)(orjson.loads)
 
     @cached_property
     def splits(self) -> list[str]:
@@ -100,7 +101,7 @@ class StudySource:
     def units(self, by: str = "") -> Iterator[JudgedUnit]:
         values = {"studies": self.ids, "by": by, "only_complete": self.only_complete}
         for batch in in_batches(_USED, values):
-            payloads = [json.loads(row[1]) for row in batch]
+            payloads = [orjson.loads(row[1]) for row in batch]
             named = self._named(payloads)
             for payload, items, row in zip(payloads, named, batch, strict=True):
                 if self._is_gone(payload):
@@ -115,7 +116,7 @@ class StudySource:
                     *items,
                     aggregate,
                     said,
-                    json.loads(shown),
+                    self._shown(shown),
                     self.slugs[study],
                 )
 
@@ -125,7 +126,7 @@ class StudySource:
         return bool(gone.reasons) and gone.why(*self.kind.items(payload)) is not None
 
     def _read(self, answers: str) -> tuple[Aggregate, list[Json]]:
-        said = json.loads(answers)
+        said = orjson.loads(answers)
         return self.kind.aggregate(said), said
 
     def _named(

@@ -20,7 +20,7 @@ from hits.models import Evaluation, Job, ReleaseFile, User
 from hits.pipeline import jobs, visible
 from hits.pipeline.arrange import keep_upload, name_of_upload
 from hits.pipeline.errors import Refused
-from hits.pipeline.release import path_of
+from hits.pipeline.shelf import path_of
 from hits.pipeline.uploaded import Tell, silent
 from hits.records import Chart, Column, Table
 

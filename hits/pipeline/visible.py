@@ -23,7 +23,9 @@ def releases(user: User) -> QuerySet[Release]:
 
 
 def release_files(user: User) -> QuerySet[ReleaseFile]:
-    theirs = ReleaseFile.objects.filter(release__in=releases(user))
+    """Those that stand on disk, where this application can read them."""
+    theirs = ReleaseFile.objects.filter(release__in=releases(user), release__withdrawn_at=None)
+    theirs = theirs.exclude(release__place__startswith="s3://")
     return theirs.select_related("release").order_by("-release__made_at", "-release", "name")
 
 

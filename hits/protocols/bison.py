@@ -197,6 +197,7 @@ class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
     )
     columns = ("choice", "caption", "text")
     caption_columns = frozenset({"caption"})
+    captions_in_order = "captions"
     reports = frozenset({Report.CONVERSION, Report.LONGEST})
 
     def units(

@@ -414,6 +414,7 @@ class Relevance(Rated[RelevanceSettings, RelevanceWording]):
     feeders = frozenset({"prominence"})
     part = "Caption"
     columns = ("ratings", "caption")
+    written = frozenset({"caption"})
 
     def parse(
         self, fields: Fields, payload: Json, shown: Json | None, settings: RelevanceSettings

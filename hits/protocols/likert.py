@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import Field, StringConstraints, model_validator
 
+from hits.exporters.formats import Kind
 from hits.exporters.streams import as_csv
 from hits.protocol import (
     GOLD,
@@ -118,6 +119,7 @@ class Scale(PagedProtocol[ScaleSettings, Words]):
     settings_model = ScaleSettings
     sources = frozenset({Source.CORPUS, Source.ROWS})
     columns = ("score",)
+    column_kinds = {"score": Kind.WHOLE}
     with_image: ClassVar[bool]
 
     def asks_corpus(self, settings: ScaleSettings) -> bool:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from hits.exporters.formats import Kind
 from hits.exporters.streams import as_json_list, as_json_object, as_lines
 from hits.protocol import (
     GOLD,
@@ -215,6 +216,7 @@ class Renovation(PagedProtocol[PageSettings, RenovationWording]):
     )
     columns = ("choice", "text", "words_changed", "edit")
     reports = frozenset({Report.RENOVATION})
+    column_kinds = {"words_changed": Kind.WHOLE}
 
     def units(
         self, source: UnitSource, settings: PageSettings, random: Random
@@ -318,6 +320,10 @@ class Renovation(PagedProtocol[PageSettings, RenovationWording]):
     def renovated(self, unit: JudgedUnit) -> tuple[str, str, str | None]:
         (caption,) = unit.captions
         return caption.text, unit.payload["proposed"], agreed_text(unit.answers)
+
+    def without_words(self, answer: Json) -> Json | None:
+        """A correction is what a person wrote and nothing else."""
+        return None if answer["choice"] == CORRECT else answer
 
     def row(self, answer: Json) -> Sequence[Any]:
         if answer["choice"] == HOPELESS:

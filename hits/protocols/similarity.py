@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from pydantic import Field, model_validator
 
+from hits.exporters.formats import Kind
 from hits.exporters.streams import as_csv, as_json_object, numbers_first
 from hits.protocol import (
     GOLD,
@@ -405,6 +406,7 @@ class Similarity(PagedProtocol[Own, Said]):
     scripts = ("js/protocols/slider.js",)
     styles = ("css/protocols/similarity.css",)
     columns: ClassVar[Sequence[str]] = ("score", "moved")
+    column_kinds = {"score": Kind.NUMBER}
     reports = frozenset({Report.SCORES})
     scores_by = "sampling_method"
 
@@ -569,6 +571,7 @@ class TextSimilarity(Similarity[TextsSettings, TextsWording]):
     ends = ("caption1", "caption2")
     positive_from = 3
     columns = ("score", "moved", "comment")
+    remarks = frozenset({"comment"})
 
     def sampled(
         self, source: UnitSource, settings: TextsSettings, random: Random

@@ -1,18 +1,25 @@
-"""Releases: asked for as a job, listed with their manifests, downloaded file by file."""
+"""Releases: asked for as a job, listed with what they say, downloaded file by file."""
 
-import json
+from typing import Any
 
 from django.contrib import messages
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.views.decorators.http import require_http_methods, require_safe
 
-from hits.models import ReleaseFile, Study
-from hits.pipeline import jobs, visible
-from hits.pipeline.release import path_of
+from hits.models import Release, ReleaseFile, Study, User
+from hits.pipeline import jobs, links, shelf, visible
+from hits.pipeline.errors import Closed
+from hits.pipeline.release import Wish, as_arguments
+from hits.serving import AnyResponse, file_response
 from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.research import opened_beside, recent_jobs, study_context
-from hits.views.research_forms import ReleaseForm
+from hits.views.research_forms import LinksForm, ReleaseForm
+
+MOST_SHOWN = 20
+SECONDS = 600
 
 
 @login_required
@@ -21,13 +28,12 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_of_researcher(request, slug)
     user = user_of(request)
     others = opened_beside(request, study)
-    form = ReleaseForm(request.POST or None, others=others, initial={"name": study.slug})
+    initial = {"name": study.slug, "licence": study.corpus.licence}
+    form = ReleaseForm(request.POST or None, others=others, initial=initial)
     if request.method == "POST" and study.state == Study.State.DRAFT:
         form.add_error(None, "A draft has nothing to release. Open the study first.")
     if request.method == "POST" and form.is_valid():
-        together = [study.pk, *(other.pk for other in form.cleaned_data["also"])]
-        arguments = {"studies": together, "name": form.cleaned_data["name"], "by": user.pk}
-        jobs.ask(kind="release", arguments=arguments, by=user, study=study)
+        _ask(study, user, form.cleaned_data)
         messages.success(request, "The release is being made.")
         return redirect("study_releases", slug=slug)
     made = visible.releases(user).filter(studies=study).select_related("made_by")
@@ -36,25 +42,71 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "others": others.exists(),
         "jobs": recent_jobs(study.jobs.filter(kind="release")),
-        "releases": [
-            (each, json.dumps(each.manifest, indent=2, ensure_ascii=False)) for each in found[:20]
-        ],
+        "releases": found[:MOST_SHOWN],
     }
     return render(request, "research/releases.html", context, status=422 if form.errors else 200)
 
 
+def _ask(study: Study, user: User, said: dict[str, Any]) -> None:
+    free_text = said["free_text"] or Release.FreeText.KEPT
+    wish = Wish(licence=said["licence"], free_text=free_text, step=said["step"])
+    together = [study, *said["also"]]
+    arguments = as_arguments(studies=together, name=said["name"], by=user, wish=wish)
+    jobs.ask(kind="release", arguments=arguments, by=user, study=study)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def make_links(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Links to all files of a release that need no login and expire."""
+    study = study_of_researcher(request, slug)
+    release = get_object_or_404(_mine(request).filter(studies=study), pk=pk)
+    form = LinksForm(request.POST or None)
+    made = links.links_to(release, form.cleaned_data["hours"]) if form.is_valid() else ()
+    context = study_context(request, study, "releases") | {
+        "form": form,
+        "release": release,
+        "links": list(made),
+    }
+    return render(
+        request, "research/release_links.html", context, status=422 if form.errors else 200
+    )
+
+
 @login_required
 @require_safe
-def download(request: HttpRequest, pk: int, name: str) -> HttpResponse | FileResponse:
+def download(request: HttpRequest, pk: int, name: str) -> AnyResponse:
     """Only names that the release knows are looked for on disk."""
-    mine = visible.releases(user_of(request)).filter(pk=pk)
-    file = get_object_or_404(
-        ReleaseFile.objects.select_related("release"), release__in=mine, name=name
+    files = ReleaseFile.objects.select_related("release")
+    return _handed_out(
+        request, get_object_or_404(files, release__in=_mine(request), release=pk, name=name)
     )
-    path = path_of(file)
-    if not path.is_file():
-        raise Http404("The file of this release is not on this server.")
-    response = FileResponse(path.open("rb"), as_attachment=True, filename=file.name)
-    response.headers["ETag"] = f'"{file.sha256}"'
-    response.headers["Cache-Control"] = "private, max-age=31536000, immutable"
-    return response
+
+
+@require_safe
+def signed_file(request: HttpRequest, name: str) -> AnyResponse:
+    """For whoever has a link that has not expired."""
+    try:
+        file = links.file_behind(request.GET.get("key", ""), name)
+    except Closed as error:
+        return _gone(error)
+    return _handed_out(request, file)
+
+
+def _mine(request: HttpRequest) -> QuerySet[Release]:
+    return visible.releases(user_of(request))
+
+
+def _handed_out(request: HttpRequest, file: ReleaseFile) -> AnyResponse:
+    try:
+        links.there(file)
+    except Closed as error:
+        return _gone(error)
+    if shelf.is_in_a_bucket(file.release):
+        return HttpResponseRedirect(shelf.link_to(file, SECONDS))
+    return file_response(request, shelf.path_of(file), name=file.name, sha256=file.sha256)
+
+
+def _gone(error: Closed) -> HttpResponse:
+    context = {"title": "Not here any more", "message": error.message}
+    return HttpResponse(render_to_string("refused.html", context), status=410)

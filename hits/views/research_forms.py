@@ -10,13 +10,17 @@ from django.core.validators import FileExtensionValidator
 from django.db.models import Count, QuerySet
 from django.utils.text import slugify
 
+from hits.channels import configured
 from hits.importers.lines import KINDS
-from hits.models import Corpus, Image, Role, Study
+from hits.models import Corpus, Image, Release, Role, Study
+from hits.models.imported import IMPORTED
 from hits.models.machines import Direction
 from hits.pipeline import propose
 from hits.pipeline.arrange import UPLOADS, refuse_reserved
 from hits.pipeline.clone import MOST_PILOT_PAGES
 from hits.pipeline.errors import Refused
+from hits.pipeline.links import LONGEST_HOURS
+from hits.pipeline.people import IN_HOUSE
 from hits.pipeline.versions import MOST_PAY, TOO_MUCH_PAY
 from hits.procedures import procedures
 
@@ -301,8 +305,26 @@ class InviteForm(forms.Form):
 class ReleaseForm(forms.Form):
     name = forms.SlugField(
         max_length=80,
-        help_text="Letters, digits and hyphens. The same name again makes the next number of it.",
+        help_text="Letters, digits and hyphens. The same name again makes the next version of it.",
         error_messages=PLAIN,
+    )
+    licence = forms.CharField(
+        max_length=200, required=False, help_text="For example CC BY 4.0. Of what you release."
+    )
+    free_text = forms.ChoiceField(
+        label="Remarks and reported problems",
+        required=False,
+        choices=Release.FreeText.choices,
+        initial=Release.FreeText.KEPT,
+    )
+    step = forms.ChoiceField(
+        label="Version",
+        required=False,
+        choices=[
+            ("", "minor where the same studies have only grown, else major"),
+            ("minor", "minor"),
+            ("major", "major"),
+        ],
     )
     also = forms.ModelMultipleChoiceField(
         Study.objects.none(),
@@ -316,3 +338,31 @@ class ReleaseForm(forms.Form):
         also = self.fields["also"]
         assert isinstance(also, forms.ModelMultipleChoiceField)
         also.queryset = others
+
+
+class LinksForm(forms.Form):
+    hours = forms.TypedChoiceField(
+        label="For how long",
+        coerce=int,
+        choices=[(1, "an hour"), (24, "a day"), (LONGEST_HOURS, "a week")],
+        initial=24,
+    )
+
+
+class ErasureForm(forms.Form):
+    channel = forms.ChoiceField(label="Where they worked")
+    identity = forms.CharField(
+        label="Who they are there",
+        max_length=254,
+        help_text="The email of a login here, or the worker id at the marketplace.",
+    )
+
+    def __init__(self, *args: Any, **values: Any) -> None:
+        super().__init__(*args, **values)
+        channel = self.fields["channel"]
+        assert isinstance(channel, forms.ChoiceField)
+        channel.choices = [
+            (IN_HOUSE, "here, with a login"),
+            *((name, f"at {name}") for name in configured.names()),
+            (IMPORTED, "elsewhere; their judgments were imported"),
+        ]

@@ -159,7 +159,11 @@ api/studies/<slug:slug>/judgments/                     GET    401  404  404  404
 api/studies/<slug:slug>/releases/                      GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/releases/                      POST   401  404  404  404  404  202  202
 api/releases/<int:pk>/                                 GET    401  404  404  404  404  200  200
+api/releases/<int:pk>/links/                           POST   401  404  404  404  404  200  200
 api/releases/<int:pk>/files/<str:name>/                GET    401  404  404  404  404  200  200
+
+api/erasures/                                          GET    401  403  403  403  403  403  200
+api/erasures/                                          POST   401  403  403  403  403  403  201
 
 api/jobs/                                              GET    401  200  200  200  200  200  200
 api/jobs/<int:pk>/                                     GET    401  404  404  404  404  200  200
@@ -300,7 +304,12 @@ research/studies/<slug:slug>/training/<int:person>/let-in/ POST   log  404  404 
 research/studies/<slug:slug>/invitations/<int:pk>/end/ POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/releases/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/releases/                 POST   log  404  404  404  404  200  200
+research/studies/<slug:slug>/releases/<int:pk>/links/  GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/releases/<int:pk>/links/  POST   log  404  404  404  404  200  200
 research/releases/<int:pk>/<str:name>                  GET    log  404  404  404  404  200  200
+downloads/<str:name>                                   GET    410  410  410  410  410  410  410
+research/erasures/                                     GET    log  404  404  404  404  404  200
+research/erasures/                                     POST   log  404  404  404  404  404  200
 research/corpora/new/                                  GET    log  404  404  404  200  200  200
 research/corpora/new/                                  POST   log  404  404  404  200  200  200
 research/corpora/<slug:slug>/                          GET    log  404  404  404  404  200  200

@@ -32,7 +32,7 @@ class Asked:
 
 def asked(world: World, route: Route | str, method: str) -> Asked:
     path = route if isinstance(route, str) else route.path
-    parameters = _parameters(world, path, method)
+    parameters = parameters_of(world, path, method)
     address = "/" + PARAMETER.sub(lambda found: str(parameters[found[2]]), path)
     is_api = path.startswith("api/")
     sent = _sent(world, path, method) if method != "GET" else {}
@@ -59,7 +59,7 @@ def send(client: Client, request: Asked, method: str) -> Any:
     )
 
 
-def _parameters(world: World, path: str, method: str) -> dict[str, Any]:
+def parameters_of(world: World, path: str, method: str) -> dict[str, Any]:
     study = world.draft if path in DRAFTS and method in DRAFTS[path] else world.study
     return {
         "slug": world.corpus.slug if "corpora/" in path or "recipes/" in path else study.slug,
@@ -259,6 +259,10 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
             "reward": "0.65",
             "minutes": 30,
             "pages": 1,
+        },
+        ("api/erasures/", "POST"): {
+            "channel": "in_house",
+            "identity": world.people["stranger"].email,  # type: ignore[union-attr]
         },
         ("api/publications/<int:pk>/state/", "POST"): {"state": "paused"},
         ("api/publications/<int:pk>/top-up/", "POST"): {"pages": 1},

@@ -94,7 +94,7 @@ def _grow(world: World) -> None:
         change_version(study=study, by=making.user(), lease_minutes=10 + number)
         jobs.ask(kind="open", arguments={}, by=making.user(), study=study)
         Release.objects.create(
-            name="grown", number=number, last_decision_id=0, manifest={}, made_by=making.user()
+            name="grown", major=1 + number, last_decision_id=0, manifest={}, made_by=making.user()
         ).studies.add(study)
         _another_study(world, number, rater)
         making.publication(study)

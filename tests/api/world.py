@@ -43,8 +43,8 @@ from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.load import LoadReport
 from hits.pipeline.open import create_study
-from hits.pipeline.release import path_of
 from hits.pipeline.runs import Run, ask
+from hits.pipeline.shelf import path_of
 from hits.pipeline.submit import save_draft, submit
 from hits.pipeline.training import let_in
 from hits.records import Column, Table
@@ -268,7 +268,7 @@ def _accepted_hit(study: Study) -> Hit:
 
 def _release(study: Study, by: User) -> Release:
     made = Release.objects.create(
-        name="a-release", number=1, last_decision_id=0, manifest={"name": NAME}, made_by=by
+        name="a-release", major=1, last_decision_id=0, manifest={"name": NAME}, made_by=by
     )
     made.studies.add(study)
     file = ReleaseFile.objects.create(release=made, name="data.json", sha256="0" * 64, size=2)

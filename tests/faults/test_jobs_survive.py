@@ -18,7 +18,7 @@ from django.utils import timezone
 from hits.models import Job, Release, Study
 from hits.pipeline.jobs import ask, cancel
 from hits.pipeline.open import create_study
-from hits.pipeline.release import path_of
+from hits.pipeline.shelf import path_of
 from tests import making
 from tests.concurrency.reconciling import rows
 from tests.faults.programs import environment, workers

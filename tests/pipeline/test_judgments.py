@@ -28,8 +28,9 @@ from hits.pipeline.judgments import import_judgments
 from hits.pipeline.load import refusals
 from hits.pipeline.open import create_study, open_study, set_state
 from hits.pipeline.people import link
-from hits.pipeline.release import path_of, release
+from hits.pipeline.release import release
 from hits.pipeline.rows import import_rows
+from hits.pipeline.shelf import path_of
 from hits.pipeline.spent import spent_by_channel
 from hits.protocol import protocol
 from tests import making

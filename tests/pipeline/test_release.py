@@ -3,6 +3,7 @@ import hashlib
 import io
 import json
 import re
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,21 +12,24 @@ from django.db.models import F, Value
 from django.db.models.functions import Concat
 from eccv_caption import Metrics
 
-from hits.exporters.streams import as_csv
+from hits.exporters.streams import as_csv, csv_of_columns
 from hits.models import Assignment, Image, Machine, Membership, Release, Role, Study, Unit
 from hits.pipeline import aggregate
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import NotAllowed, NothingLeft, Refused
+from hits.pipeline.manifest import DESCRIBING
 from hits.pipeline.open import create_study, open_study
-from hits.pipeline.release import path_of, release
+from hits.pipeline.release import release
 from hits.pipeline.review import decide
+from hits.pipeline.shelf import path_of
 from hits.pipeline.submit import submit
 from hits.protocol import protocol
 from tests import making
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+TABLES = ("judgments", "units")
 NO_QUESTIONS_WHY = {"justification": False}
 
 
@@ -156,7 +160,7 @@ def test_a_new_decision_makes_a_new_release_and_leaves_the_old_one() -> None:
         assignment=page, by=study.corpus.owner, use="not_used", payment="approved", reason="Guess"
     )
     second = release(studies=[study], name="one", by=study.corpus.owner)
-    assert second.number == 2
+    assert second.version == "1.1"
     assert text_of(first, "units.csv") == before
     assert len(text_of(second, "units.csv").splitlines()) == 1
     entry = second.manifest["studies"][0]
@@ -175,8 +179,9 @@ def test_the_manifest_states_size_and_checksum_of_every_file() -> None:
     assert set(manifest["files"]) == {
         "eccv_image_to_caption.json",
         "eccv_caption_to_image.json",
-        "judgments.csv",
-        "units.csv",
+        *(f"{table}.{form}" for table in TABLES for form in ("csv", "jsonl", "parquet")),
+        "README.md",
+        "croissant.json",
     }
 
 
@@ -243,6 +248,16 @@ def test_one_hostile_cell_among_many_rows_is_found() -> None:
     assert lines == ["n,said", *(f"{number},{cell}" for number, cell in enumerate(said))]
 
 
+@pytest.mark.parametrize(
+    "cell", ["plain", "", None, 3, 4.5, True, "a,b", 'a "b"', "a\nb", "a\rb", "=1", "\t1", "\n"]
+)
+@pytest.mark.parametrize("others", [1, 0])
+def test_csv_from_columns_is_csv_from_rows(cell: object, others: int) -> None:
+    rows: list[list[Any]] = [[cell, *["x"] * others], ["y", *[7] * others], ["", *[None] * others]]
+    columns = list(zip(*rows, strict=True))
+    assert csv_of_columns(columns) == "".join(as_csv(rows[0], rows[1:]))
+
+
 def test_what_people_and_imported_files_say_is_defused_in_every_column() -> None:
     study = making.study(settings={"justification": True})
     Image.objects.update(external_id=Concat(Value("=HYPERLINK"), F("external_id")))
@@ -299,7 +314,12 @@ def test_batches_do_not_show_in_a_release(
     whole = release(studies=both_directions, name="whole", by=owner)
     monkeypatch.setattr(aggregate, "BATCH", 7)
     piecemeal = release(studies=both_directions, name="piecemeal", by=owner)
-    assert whole.manifest["files"] == piecemeal.manifest["files"]
+    one, two = (
+        {name: file for name, file in made.manifest["files"].items() if name not in DESCRIBING}
+        for made in (whole, piecemeal)
+    )
+    assert one == two
+    assert len(one) == 8
 
 
 def test_the_manifest_counts_what_is_in_the_files_and_why_the_rest_is_not() -> None:
@@ -350,7 +370,7 @@ def test_only_a_researcher_of_the_study_or_an_admin_releases_it() -> None:
     Membership.objects.create(study=study, user=reviewer, role=Role.REVIEWER)
     with pytest.raises(NotAllowed):
         release(studies=[study], name="one", by=reviewer)
-    assert release(studies=[study], name="one", by=making.user(is_staff=True)).number == 1
+    assert release(studies=[study], name="one", by=making.user(is_staff=True)).version == "1.0"
 
 
 def test_the_release_command_says_why_it_refuses() -> None:
@@ -373,10 +393,12 @@ def test_the_manifest_explains_every_column_and_names_the_software() -> None:
     study = making.study(making.corpus())
     made = release(studies=[study], name="pairs", by=study.corpus.owner)
     assert re.fullmatch(r"annotation-app \d+\.\d+\.\d+", made.manifest["software"])
+    assert set(made.manifest["writers"]) == {"python", "numpy", "orjson", "pyarrow"}
     for name, explained in made.manifest["columns"].items():
-        header = path_of(made.files.get(name=name)).read_text().splitlines()[0].split(",")
-        assert set(explained) <= set(header)
-        assert set(header) - set(explained) <= {*protocol("matching").columns}
+        header = text_of(made, f"{name}.csv").splitlines()[0].split(",")
+        assert list(explained) == header
+        unexplained = {column for column, meaning in explained.items() if not meaning}
+        assert unexplained <= {*protocol("matching").columns}
 
 
 def test_positives_of_a_study_without_machines_are_those_of_what_people_were_asked_about() -> None:

@@ -29,8 +29,9 @@ from hits.pipeline.open import create_study, open_study
 from hits.pipeline.overview import overview_of
 from hits.pipeline.own_work import earned
 from hits.pipeline.people import give_consent, link
-from hits.pipeline.release import path_of, release
+from hits.pipeline.release import release
 from hits.pipeline.review import queue
+from hits.pipeline.shelf import path_of
 from hits.pipeline.submit import free_expired, give_back, submit
 from hits.pipeline.training import NO_MORE_TRIES, OPEN_ELSEWHERE, NotQualified, let_in, standings
 from hits.pipeline.versions import change_version

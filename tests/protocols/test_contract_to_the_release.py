@@ -1,12 +1,16 @@
 """What every protocol must do with answers, run over the registry."""
 
+import json
+
 import pytest
 from django.test import Client
+from pyarrow import parquet
 
 from hits.models import Judgment, Slot
 from hits.pipeline.aggregate import StudySource
 from hits.pipeline.check import check_submitted
-from hits.pipeline.release import path_of, release
+from hits.pipeline.release import release
+from hits.pipeline.shelf import path_of
 from tests.concurrency.reconciling import assert_places_reconcile
 from tests.protocols.test_contract import SLUGS, Case
 
@@ -35,5 +39,11 @@ def test_a_page_answered_well_is_used_aggregated_and_released(slug: str) -> None
     source = StudySource([case.study], case.kind)
     assert {"judgments.csv", "units.csv", "manifest.json"} <= names
     assert set(case.kind.export(source, case.settings)) <= names
-    judgments = path_of(made.files.get(name="judgments.csv")).read_text().splitlines()
-    assert len(judgments) == 1 + Judgment.objects.count()
+    rows = parquet.read_table(path_of(made.files.get(name="judgments.parquet"))).to_pylist()
+    assert len(rows) == Judgment.objects.count()
+    slots = {slot.position: slot for slot in Slot.objects.filter(assignment=case.page)}
+    for row in rows:
+        shown = slots[row["position"]].shown
+        assert (row["shown"] is None) == (shown is None)
+        if shown is not None and not case.kind.captions_in_order:
+            assert json.loads(row["shown"]) == shown

@@ -17,7 +17,8 @@ from django.utils import timezone
 from hits.models import Assignment, Caption, Corpus, Image, Judgment, Slot, Study, Unit
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
-from hits.pipeline.release import path_of, release
+from hits.pipeline.release import release
+from hits.pipeline.shelf import path_of
 from hits.pipeline.submit import submit
 from hits.records import Json
 from tests import making

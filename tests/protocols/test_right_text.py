@@ -13,7 +13,8 @@ from hits.pipeline.draw import draw
 from hits.pipeline.errors import NotAllowed
 from hits.pipeline.open import create_study, open_study
 from hits.pipeline.people import give_consent
-from hits.pipeline.release import path_of, release
+from hits.pipeline.release import release
+from hits.pipeline.shelf import path_of
 from hits.pipeline.submit import submit
 from hits.protocol import FieldErrors, PageSettings, protocol
 from hits.records import ImageShown, Items, Json, JudgedUnit, OutsideCaption, OutsideImage

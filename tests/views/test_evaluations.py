@@ -14,7 +14,7 @@ from django.test import Client
 from hits.models import Evaluation, Job, Release, ReleaseFile, Study
 from hits.pipeline import jobs
 from hits.pipeline.evaluate import tables_of
-from hits.pipeline.release import path_of
+from hits.pipeline.shelf import path_of
 from tests import making
 from workers.work import WORK
 
@@ -136,7 +136,7 @@ def test_the_api_says_which_field_is_wrong(desk: Client) -> None:
 
 def released(study: Study, name: str, content: Any) -> ReleaseFile:
     release, _ = Release.objects.get_or_create(
-        name="ours", number=1, last_decision_id=0, manifest={}, made_by=study.corpus.owner
+        name="ours", major=1, last_decision_id=0, manifest={}, made_by=study.corpus.owner
     )
     release.studies.add(study)
     file = ReleaseFile.objects.create(release=release, name=name, sha256="0" * 64, size=1)
@@ -148,7 +148,7 @@ def released(study: Study, name: str, content: Any) -> ReleaseFile:
 def test_rankings_are_measured_against_a_release_of_this_site(study: Study, desk: Client) -> None:
     truth = released(study, "eccv_image_to_caption.json", {"1": [10]})
     other = released(study, "units.csv", {})
-    assert "ours 1: eccv_image_to_caption.json" in desk.get(f"{NEW}retrieval/").text
+    assert "ours 1.0: eccv_image_to_caption.json" in desk.get(f"{NEW}retrieval/").text
     ranking = sent("r.json", b'{"1": [9, 10, 11]}')
     values = {"image_to_text": ranking, "image_to_text_truth_release": str(truth.pk)}
     found = made_by(desk.post(f"{NEW}retrieval/", values))

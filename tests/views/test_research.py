@@ -504,15 +504,23 @@ def test_a_job_tells_how_far_it_is_and_can_be_cancelled(study: Study, desk: Clie
     assert job.state == "cancelled"
 
 
+@pytest.fixture
+def made(study: Study, settings: LazySettings, tmp_path: Path) -> Release:
+    settings.DATA_DIR = tmp_path
+    return making.released(study)
+
+
 def test_a_release_is_asked_for_with_its_studies(study: Study, desk: Client) -> None:
     made = draft(study)
     Study.objects.filter(pk=made.pk).update(state="closed")
-    desk.post(address(study, "releases/"), {"name": "eccv", "also": [made.pk]})
+    sent = {"name": "eccv", "also": [made.pk], "licence": "CC BY 4.0", "step": "major"}
+    desk.post(address(study, "releases/"), sent)
     arguments = Job.objects.get(kind="release").arguments
     assert arguments == {
         "studies": [study.pk, made.pk],
         "name": "eccv",
         "by": study.corpus.owner.pk,
+        "wish": {"licence": "CC BY 4.0", "free_text": "kept", "step": "major"},
     }
 
 
@@ -522,46 +530,6 @@ def test_a_release_cannot_take_in_a_study_of_others(study: Study, desk: Client) 
     answer = desk.post(address(study, "releases/"), {"name": "eccv", "also": [foreign.pk]})
     assert answer.status_code == 422
     assert not Job.objects.exists()
-
-
-@pytest.fixture
-def made(study: Study, settings: LazySettings, tmp_path: Path) -> Release:
-    """A release over the study, with real files."""
-    settings.DATA_DIR = tmp_path
-    found = Release.objects.create(
-        name="eccv",
-        number=1,
-        last_decision_id=0,
-        manifest={"release": "eccv"},
-        made_by=study.corpus.owner,
-    )
-    found.studies.add(study)
-    folder = tmp_path / "releases" / "eccv" / "1"
-    folder.mkdir(parents=True)
-    (folder / "judgments.csv").write_text("a,b\n")
-    (folder / "unlisted.txt").write_text("not part of it")
-    found.files.create(name="judgments.csv", sha256="0" * 64, size=4)
-    return found
-
-
-def test_a_releases_files_are_downloaded_as_attachments(
-    study: Study, desk: Client, made: Release
-) -> None:
-    text = desk.get(address(study, "releases/")).content.decode()
-    assert "0" * 64 in text
-    answer = desk.get(f"/research/releases/{made.pk}/judgments.csv")
-    assert b"".join(answer.streaming_content) == b"a,b\n"  # type: ignore[attr-defined]
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="judgments.csv"'
-    for name in ("unlisted.txt", "..", "%2e%2e%2fsecret"):
-        assert desk.get(f"/research/releases/{made.pk}/{name}").status_code == 404
-
-
-def test_a_release_over_a_study_of_others_is_not_theirs(
-    study: Study, desk: Client, made: Release
-) -> None:
-    made.studies.add(draft(study, by=making.user()))
-    assert desk.get(f"/research/releases/{made.pk}/judgments.csv").status_code == 404
-    assert "0" * 64 not in desk.get(address(study, "releases/")).content.decode()
 
 
 @pytest.mark.parametrize("who", ["rater", "reviewer", "researcher of another study", "nobody"])

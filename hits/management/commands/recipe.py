@@ -11,8 +11,8 @@ from hits.management.stand_ins import stand_in
 from hits.models import Corpus, User
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.recipe import Standing, State, standing
-from hits.pipeline.release import path_of
 from hits.pipeline.runs import Run, ask
+from hits.pipeline.shelf import address_of
 from hits.recipes import recipes
 
 MARKS = {State.DONE: "✓", State.NOW: "→", State.PEOPLE: "●", State.LATER: "·"}
@@ -80,5 +80,5 @@ def _line(number: int, each: Standing) -> str:
         lines.append(f"       {settings.SITE_URL}/research/studies/{each.study.slug}/")
     if each.release is not None:
         files = each.release.files.select_related("release")
-        lines += [f"       {path_of(file)}" for file in files]
+        lines += [f"       {address_of(file)}" for file in files]
     return "\n".join(lines)

@@ -6,7 +6,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from hits.management.following import do
 from hits.models import Release, Study, User
-from hits.pipeline.release import path_of
+from hits.pipeline import shelf
+from hits.pipeline.release import Wish, as_arguments
 
 
 class Command(BaseCommand):
@@ -16,6 +17,19 @@ class Command(BaseCommand):
         parser.add_argument("name", help="the release's short name")
         parser.add_argument("studies", nargs="+", help="short names of studies")
         parser.add_argument("--by", required=True, help="the email of who makes it")
+        parser.add_argument("--licence", help="otherwise that of the version before or the corpus")
+        parser.add_argument(
+            "--free-text",
+            choices=Release.FreeText.values,
+            default=Release.FreeText.KEPT.value,
+            help="what becomes of remarks and reported problems",
+        )
+        parser.add_argument(
+            "--step",
+            choices=["major", "minor"],
+            default="",
+            help="otherwise minor where the same studies have only grown",
+        )
 
     def handle(self, **options: Any) -> None:
         studies = list(Study.objects.filter(slug__in=options["studies"]))
@@ -24,13 +38,12 @@ class Command(BaseCommand):
         by = User.objects.filter(email=options["by"]).first()
         if by is None:
             raise CommandError(f"There is no login {options['by']!r}.")
-        arguments = {
-            "studies": [study.pk for study in studies],
-            "name": options["name"],
-            "by": by.pk,
-        }
+        wish = Wish(
+            licence=options["licence"], free_text=options["free_text"], step=options["step"]
+        )
+        arguments = as_arguments(studies=studies, name=options["name"], by=by, wish=wish)
         result = do(kind="release", arguments=arguments, study=studies[0])
         made = Release.objects.get(pk=result["release"])
         self.stdout.write(str(made))
         for file in made.files.select_related("release"):
-            self.stdout.write(f"{file.sha256}  {path_of(file)}")
+            self.stdout.write(f"{file.sha256}  {shelf.address_of(file)}")

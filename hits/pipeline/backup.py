@@ -1,0 +1,118 @@
+"""Backup: the database and the data folder, with what is in them, so that a restore can be told
+from a wish."""
+
+import hashlib
+import json
+import os
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, connections, transaction
+
+from hits.pipeline.errors import Refused
+
+DUMP, DATA, CONTENTS = "database.dump", "data.tar.gz", "contents.json"
+FindProgram = Callable[[str], Path]
+
+
+def backup(*, folder: Path, program: FindProgram) -> dict[str, Any]:
+    """One snapshot of the database, then the files: it names none that is not among them."""
+    if folder.exists() and any(folder.iterdir()):
+        raise Refused(f"{folder} is not empty.")
+    folder.mkdir(parents=True, exist_ok=True)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        cursor.execute("SELECT pg_export_snapshot()")
+        (snapshot,) = cursor.fetchone()
+        dump = program("pg_dump")
+        _run(dump, "--format=custom", f"--snapshot={snapshot}", "--file", folder / DUMP)
+        rows = count_rows()
+    files = _archive(folder / DATA)
+    contents = {"rows": rows, "files": files}
+    (folder / CONTENTS).write_text(json.dumps(contents, indent=2, sort_keys=True) + "\n")
+    return contents
+
+
+def restore(*, folder: Path, program: FindProgram) -> dict[str, Any]:
+    """In the place of what is there; it is an error if not all is as it was."""
+    if not (folder / CONTENTS).is_file():
+        raise Refused(f"{folder} holds no finished backup.")
+    contents: dict[str, Any] = json.loads((folder / CONTENTS).read_text())
+    connections.close_all()
+    _run(
+        program("pg_restore"),
+        *("--clean", "--if-exists", "--no-owner", "--single-transaction", "--dbname"),
+        connection.settings_dict["NAME"],
+        folder / DUMP,
+    )
+    target = Path(settings.DATA_DIR)
+    target.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(folder / DATA) as archive:
+        archive.extractall(target, filter="data")
+    if wrong := _differences(contents):
+        raise Refused(f"Restored, but not as it was: {', '.join(wrong)}.")
+    return contents
+
+
+def count_rows() -> dict[str, int]:
+    """Of every table."""
+    found = {}
+    with connection.cursor() as cursor:
+        for table in sorted(connection.introspection.table_names(cursor)):
+            cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(table)}")
+            (found[table],) = cursor.fetchone()
+    return found
+
+
+def _differences(contents: dict[str, Any]) -> list[str]:
+    rows = count_rows()
+    wrong = [table for table, count in contents["rows"].items() if rows.get(table) != count]
+    root = Path(settings.DATA_DIR)
+    return wrong + [
+        name
+        for name, sha256 in contents["files"].items()
+        if not (root / name).is_file() or _sha256(root / name) != sha256
+    ]
+
+
+def _archive(path: Path) -> dict[str, str]:
+    """The data folder's files, but for what is only being written, with their checksums."""
+    root, found = Path(settings.DATA_DIR), {}
+    with tarfile.open(path, "w:gz", compresslevel=1) as archive:
+        for each in sorted(root.rglob("*")):
+            name = each.relative_to(root)
+            if each.is_file() and ".unfinished" not in name.parts:
+                archive.add(each, arcname=str(name))
+                found[str(name)] = _sha256(each)
+    return found
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _run(program: Path, *options: str | Path) -> None:
+    """Told by its environment where the database is, so that no password is in the list of
+    processes."""
+    own = connection.settings_dict
+    environment = {
+        "PGHOST": own["HOST"],
+        "PGPORT": own["PORT"],
+        "PGUSER": own["USER"],
+        "PGPASSWORD": own["PASSWORD"],
+        "PGDATABASE": own["NAME"],
+    }
+    done = subprocess.run(  # noqa: S603 (a program of PostgreSQL's, and no shell)
+        [program, *options],
+        env=os.environ | {name: str(value) for name, value in environment.items() if value},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise Refused(f"{program.name} failed: {done.stderr.strip()}")
