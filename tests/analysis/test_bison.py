@@ -1,9 +1,13 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hits.analysis.bison import confirmed_by_worker, conversion, is_longest
 from hits.analysis.errors import DegenerateInput
+from hits.analysis.positives import share_changed
+from hits.analysis.retrieval import bison_accuracy
 from hits.protocol import protocol
 from hits.records import JudgedUnit, OutsideCaption, OutsideImage
 
@@ -58,3 +62,27 @@ def test_a_worker_s_quality_is_what_the_next_stage_confirms_of_their_captions() 
     chosen = [("ada", "1"), ("ada", "2"), ("bo", "3"), ("bo", "not looked at yet"), ("cy", "x")]
     found = confirmed_by_worker(chosen, {"1": True, "2": False, "3": True})
     assert found == {"ada": (2, 1), "bo": (1, 1)}
+
+
+@given(st.dictionaries(st.integers(0, 99), st.tuples(st.integers(0, 3), st.integers(0, 3))))
+def test_accuracy_is_the_share_of_true_images_and_knows_no_order(
+    examples: dict[int, tuple[int, int]],
+) -> None:
+    true = {example: image for example, (image, _) in examples.items()}
+    predicted = {example: image for example, (_, image) in reversed(examples.items())}
+    if not examples:
+        with pytest.raises(DegenerateInput):
+            bison_accuracy(true, predicted)
+        return
+    values = bison_accuracy(true, predicted)
+    assert values.sum() == sum(one == two for one, two in examples.values())
+    assert bison_accuracy(true, true).mean() == 1
+    assert share_changed(true, predicted) == pytest.approx(1 - values.mean())
+
+
+@given(st.lists(st.text("ab ", min_size=1), min_size=1, max_size=5))
+def test_some_caption_is_the_longest_and_none_is_longer_than_it(texts: list[str]) -> None:
+    payload = {"captions": list(range(len(texts))), "texts": texts}
+    longest = [is_longest({"caption": each}, payload) for each in range(len(texts))]
+    words = [len(text.split()) for text in texts]
+    assert {size for size, is_one in zip(words, longest, strict=True) if is_one} == {max(words)}
