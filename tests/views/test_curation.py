@@ -71,6 +71,8 @@ def test_a_file_of_ratings_is_looked_through_and_pairs_of_it_are_chosen(
     file = SimpleUploadedFile("sits.csv", f"caption,image,agg_score\n{line}\n".encode())
     shown = researcher.post(address(study, "rated-low"), {"low-file": file, "low-below": "2.5"})
     assert "Rated 0.5 of 5." in shown.text
+    picture = shown.text.partition('thumb"><img src="')[2].partition('"')[0]
+    assert researcher.get(picture).status_code == 200
     pair = f"{caption.image.external_id} {caption.external_id}"
     sent = {"pair": [pair], "remove-chosen-reason": "Rated low elsewhere."}
     assert researcher.post(address(study, "remove-chosen"), sent).status_code == 302
