@@ -14,6 +14,7 @@ from hits.importers.records import Bad, shown
 from hits.models import Caption, Study, User
 from hits.pipeline.check import check_submitted
 from hits.pipeline.copying import NULL, analyze, cells
+from hits.pipeline.doubt import note
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.rules import rules_of
 from hits.pipeline.stored_answers import Outside, answer_of, captions_called, with_ids_here
@@ -67,6 +68,8 @@ def import_judgments(
     read = counts["lines"]
     while check_submitted(study=study):
         tell(read, message="Checking golds.")
+    if counts["added"]:
+        note([study.pk])
     tell(read, read, f"{counts['added']:,} judgments added.")
     return {**counts, **file.outcome()}
 

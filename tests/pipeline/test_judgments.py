@@ -237,6 +237,7 @@ def test_an_import_is_on_record(study: Study, tmp_path: Path) -> None:
     assert len(made.sha256) == 64
     reasons = Decision.objects.filter(kind="use", by=None).values_list("reason", flat=True)
     assert set(reasons) == {f"No golds: import {made.pk} of crowd.csv."}
+    assert study.reading.asked_at is not None
 
 
 def test_imported_pages_cost_nothing_here(study: Study, tmp_path: Path) -> None:
