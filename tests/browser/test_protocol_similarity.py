@@ -122,7 +122,7 @@ def test_an_untouched_slider_cannot_be_submitted(visitor: Visitor, slug: str) ->
     expect(page.locator("#submit")).to_be_disabled()
     refused = page.context.request.post(
         f"/work/{given.assignment.key}/submit",
-        form={"revision": "9"} | {f"q{n}-score": "2.5" for n in (1, 2, 3)},
+        form={"revision": "9", **{f"q{n}-score": "2.5" for n in (1, 2, 3)}},
         headers={"Accept": "application/json", "X-CSRFToken": csrf(page)},
     )
     assert refused.status == 422
