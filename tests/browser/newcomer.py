@@ -18,6 +18,7 @@ def make_a_draft(page: Page, keep: Keep) -> None:
     page.get_by_label("Matching, image to captions").check()
     page.get_by_label("Corpus", exact=True).select_option("Rendered scenes")
     page.get_by_label("Name", exact=True).fill(NAME)
+    page.evaluate("scrollTo(0, 0)")
     keep(page, "new-study")
     page.get_by_role("button", name="Make a draft").click()
     told = "Let machines propose captions for images, and choose their proposals."
