@@ -159,6 +159,10 @@ PSEUDONYM_KEY = env.text("PSEUDONYM_KEY", "")
 # s3://bucket/prefix, or empty: under DATA_DIR.
 RELEASES_URL = env.text("RELEASES_URL", "").rstrip("/")
 DATA_DIR = Path(env.text("DATA_DIR", str(BASE_DIR / "var" / "data")))
+MODELS_DIR = Path(env.text("MODELS_DIR", str(DATA_DIR / "models")))
+MODELS_QUEUE = env.text("MODELS_QUEUE", "cpu")
+# How many items are encoded, or searched for, in one part of a job that many workers share.
+PART_ITEMS = env.number("PART_ITEMS", 16_384)
 S3_ENDPOINT_URL = env.text("S3_ENDPOINT_URL", "") or None
 MAX_IMAGE_BYTES = env.number("MAX_IMAGE_BYTES", 20 * 1024 * 1024)
 MAX_IMAGE_PIXELS = env.number("MAX_IMAGE_PIXELS", 50_000_000)

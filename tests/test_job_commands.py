@@ -30,7 +30,7 @@ def test_an_unknown_machine_ends_the_command_with_a_plain_sentence_and_status_1(
         check=False,
     )
     assert ended.returncode == 1
-    assert "There is no machine 'smell'. There are palette, layout, caption_mean." in ended.stderr
+    assert "There is no machine 'smell'. There are palette, layout, small_dual," in ended.stderr
     assert "Error:" not in ended.stderr.replace("CommandError:", "")
 
 

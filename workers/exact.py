@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
+Found = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 # Components become integers, multiples of 2**-26, held in float64. A sum of products of two such
 # vectors, and every partial sum of it, is then an integer below 2**53 by Cauchy-Schwarz as long as
@@ -26,9 +27,7 @@ class Block:
     scores: NDArray[np.float32]
 
 
-def top_k(
-    queries: Vectors, targets: Vectors, k: int, *, block: int = 1024
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def top_k(queries: Vectors, targets: Vectors, k: int, *, block: int = 1024) -> Found:
     """Best targets of every query, best first: indices and scores, (n, min(k, m)) each.
 
     Vectors have a norm of at most 1. Order is by float32 score, then by lower target index.
@@ -41,6 +40,11 @@ def top_k(
         indices[rows] = done.indices
         scores[rows] = done.scores
     return indices, scores
+
+
+def top_k_both(queries: Vectors, targets: Vectors, k: int) -> tuple[Found, Found]:
+    """Best targets of every query, and best queries of every target."""
+    return top_k(queries, targets, k), top_k(targets, queries, k)
 
 
 def top_k_blocks(
@@ -87,12 +91,16 @@ def sort_keys(products: NDArray[np.float64], targets: NDArray[np.int64]) -> NDAr
 
     `products` are those of integer vectors, and overwritten.
     """
-    products *= -1 / STEPS**2
-    negated = products.astype(np.float32)
-    negated += 0.0  # -0.0 and 0.0 are a tie
+    products *= 1 / STEPS**2
+    return keys_of(targets, products.astype(np.float32))
+
+
+def keys_of(indices: NDArray[np.int64], scores: NDArray[np.float32]) -> NDArray[np.int64]:
+    """The sort keys of what was found, which merge with those of others by their size."""
+    negated: NDArray[np.float32] = 0.0 - scores  # -0.0 and 0.0 are a tie
     keys = _swap_negative_order(negated.view(np.int32)).astype(np.int64)
     keys <<= 32
-    keys |= targets
+    keys |= indices
     return keys
 
 

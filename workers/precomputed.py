@@ -1,6 +1,6 @@
 """A machine that ran elsewhere takes part by what it computed: vectors, or ranked lists."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import ceil, log2
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from hits.pipeline import propose
 from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Progress
 from workers.encoders import Vectors, file_checksum
-from workers.propose import Encoded, ends, ranked, sample, say_nothing
+from workers.encoding import Encoded
+from workers.propose import ends, say_nothing, search_and_keep
 
 BATCH = 4096
 Ids = dict[str, int]
@@ -124,14 +125,7 @@ def _from_vectors(
             )
         wanted = _ids(shared["corpus"], end, shared["split"])
         items[end], scale[end] = _prepared(end, given[end], wanted, similarity, say)
-    kept = []
-    for direction in directions:
-        queries, targets = ends(direction)
-        chosen = sample(items[queries], shared["query_sample"], shared["seed"])
-        lists = ranked(chosen, items[targets], shared["depth"], direction, say)
-        factor = scale[queries] * scale[targets]
-        kept.append(propose.keep(direction=direction, ranked=_scaled(lists, factor), **shared))
-    return kept
+    return search_and_keep(items, directions, say=say, factors=scale, **shared)
 
 
 def _prepared(
@@ -162,7 +156,7 @@ def _prepared(
     scale = 2.0 ** ceil(log2(lengths.max())) if lengths.max() > 0 else 1.0
     _divide(vectors, lengths if similarity == "cosine" else np.full(len(rows), scale))
     ids = np.fromiter(wanted.values(), np.int64, len(wanted))
-    return (ids, vectors), 1.0 if similarity == "cosine" else scale
+    return Encoded(ids, vectors), 1.0 if similarity == "cosine" else scale
 
 
 def _divide(vectors: Vectors, by: Any) -> None:
@@ -170,8 +164,3 @@ def _divide(vectors: Vectors, by: Any) -> None:
     for start in range(0, len(vectors), BATCH):
         part = slice(start, start + BATCH)
         vectors[part] = vectors[part].astype(np.float64) / by[part, None]
-
-
-def _scaled(lists: Iterable[propose.Ranked], factor: float) -> Iterator[propose.Ranked]:
-    for query, targets, scores in lists:
-        yield query, targets, [score * factor for score in scores]

@@ -22,14 +22,12 @@ import torch
 from numpy.typing import NDArray
 
 from workers import exact
-from workers.exact import Vectors
+from workers.exact import Found, Vectors
 
 ROWS, COLUMNS = 1024, 4096
 # How many scores are looked at by their maximum first: neighbours of a row, or of a column.
 ALONG, DOWN = 32, 16
 RESCORED_QUERIES, RESCORED_TARGETS = 8192, 4096
-
-Found = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -168,12 +166,9 @@ def top_k_both(
 
 
 def candidates(
-    queries: Vectors, targets: Vectors, k: int, *, speed: Speed, both: bool, first_query: int = 0
+    queries: Vectors, targets: Vectors, k: int, *, speed: Speed, both: bool
 ) -> tuple[Best, Best]:
-    """The best of every query by fast score and, from the same products, those of every target.
-
-    `first_query` numbers the queries of a shard: what shards found for targets goes to merged().
-    """
+    """The best of every query by fast score and, from the same products, those of every target."""
     keep = k + speed.spare
     forward = Best(len(queries), keep, speed.device)
     back = Best(len(targets) if both else 0, keep, speed.device)
@@ -190,17 +185,8 @@ def candidates(
                 of_targets = slice(first, first + len(offered))
                 down = filled[:, : len(offered)].unflatten(0, (-1, DOWN))
                 tops = down.amax(1).T.contiguous()
-                back.take(of_targets, down.permute(2, 0, 1), tops, first_query + start)
+                back.take(of_targets, down.permute(2, 0, 1), tops, start)
     return forward, back
-
-
-def merged(parts: list[Best]) -> Best:
-    """What shards found for the same queries among different targets."""
-    queries, keep = parts[0].values.shape
-    whole = Best(queries, keep, str(parts[0].values.device))
-    for part in parts:
-        whole.merge(slice(0, len(part.values)), part.values, part.indices)
-    return whole
 
 
 def ranked(best: Best, queries: Vectors, targets: Vectors, k: int, speed: Speed) -> Found:

@@ -8,9 +8,11 @@ often its making was interrupted.
 import fcntl
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -46,6 +48,10 @@ def computed(
             else:
                 _complete(file, count, encode, say)
                 partial.replace(path)
+    return mapped(path, count)
+
+
+def mapped(path: Path, count: int) -> Vectors:
     return np.memmap(path, NUMBER, "r").reshape(count, -1)
 
 
@@ -67,3 +73,36 @@ def _complete(
         file.flush()
         say(stop)
     os.fsync(file.fileno())
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """A file that is there when it is whole, whoever else writes the same."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with partial.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def joined(path: Path, parts: Sequence[Path]) -> None:
+    """The file that one worker alone would have made, of what several made."""
+    joining = path.with_suffix(".joining")
+    with joining.open("a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if path.exists():
+            joining.unlink(missing_ok=True)
+            return
+        file.truncate(0)
+        for part in parts:
+            with part.open("rb") as source:
+                shutil.copyfileobj(source, file, 1 << 20)
+        file.flush()
+        os.fsync(file.fileno())
+        joining.replace(path)
+    for part in parts:
+        part.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """What each kind of job does: fetch what it names, and call the pipeline."""
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ from hits.pipeline.replace import replace_all
 from hits.pipeline.rows import import_rows
 from hits.pipeline.runs import Run
 from hits.pipeline.simulate import simulate_by_import
+from workers.encoding import encode_part
 from workers.precomputed import propose_file
 from workers.propose import propose_candidates
+from workers.searching import search_part
 
 
 def _import(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -42,6 +45,7 @@ def _propose(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
         depth=arguments.get("depth", 25),
         query_sample=arguments.get("query_sample"),
         seed=arguments.get("seed", 0),
+        pool=arguments.get("pool"),
         progress=progress,
     )
     progress.say(" ".join(map(_kept, proposals)))
@@ -54,6 +58,12 @@ def _propose_file(arguments: dict[str, Any], progress: Progress) -> dict[str, An
     proposals = propose_file(progress=progress, **given)
     progress.say(" ".join(map(_kept, proposals)))
     return {"proposals": [proposal.pk for proposal in proposals]}
+
+
+def _part(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """One part of what another worker was asked for."""
+    PARTS[arguments["work"]](arguments, progress)
+    return {}
 
 
 def _kept(proposal: Proposal) -> str:
@@ -192,10 +202,15 @@ def _replace(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {"tickets": replace_all()}
 
 
+PARTS: dict[str, Callable[[dict[str, Any], Progress], None]] = {
+    "encode": encode_part,
+    "search": search_part,
+}
 WORK: dict[str, Work] = {
     "import": _import,
     "propose": _propose,
     "propose_file": _propose_file,
+    "part": _part,
     "open": _open,
     "feed": _feed,
     "rows": _rows,

@@ -10,6 +10,7 @@ from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from hits.api import throttles
 from hits.api.access import IsResearching, MayCreate, found, user_of
@@ -20,6 +21,7 @@ from hits.api.corpora_serializers import (
     ImageSerializer,
     ImportSerializer,
     MachineSerializer,
+    OfferedMachineSerializer,
     ProposalSerializer,
     ProposeFileSerializer,
     ProposeSerializer,
@@ -145,6 +147,19 @@ class MachineList(mixins.ListModelMixin, Listing):
         return self.list(request)
 
 
+class OfferedMachineList(APIView):
+    """What can be asked to propose: machines that learn here, and models that are installed."""
+
+    permission_classes = [IsAuthenticated, IsResearching]
+
+    @extend_schema(
+        operation_id="machines_offered_list", responses=OfferedMachineSerializer(many=True)
+    )
+    def get(self, request: Request) -> Response:
+        offered = [{"name": name, **kind._asdict()} for name, kind in propose.machines().items()]
+        return Response(OfferedMachineSerializer(offered, many=True).data)
+
+
 class CorpusImport(generics.GenericAPIView[Corpus]):
     serializer_class = ImportSerializer
     parser_classes = [MultiPartParser, JSONParser]
@@ -189,12 +204,7 @@ class CorpusPropose(generics.GenericAPIView[Corpus]):
         corpus = found(visible.corpora(user_of(request)), slug=slug)
         sent = ProposeSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
-        job = jobs.ask(
-            kind="propose",
-            arguments={"corpus": corpus.pk, **sent.validated_data},
-            by=user_of(request),
-            corpus=corpus,
-        )
+        job = propose.ask(corpus=corpus, by=user_of(request), **sent.validated_data)
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 

@@ -144,7 +144,7 @@ class ProposeFileSerializer(serializers.Serializer[Any]):
 
 
 class ProposeSerializer(serializers.Serializer[Any]):
-    machine = serializers.ChoiceField(list(propose.MACHINES))
+    machine = serializers.CharField(max_length=200, help_text="One of /api/machines/offered/.")
     directions = serializers.ListField(
         child=serializers.ChoiceField(Direction.values), min_length=1, max_length=4
     )
@@ -155,10 +155,20 @@ class ProposeSerializer(serializers.Serializer[Any]):
     depth = serializers.IntegerField(min_value=1, max_value=1000, default=25)
     query_sample = serializers.IntegerField(min_value=1, allow_null=True, default=None)
     seed = serializers.IntegerField(min_value=0, max_value=2**62, default=0)
+    pool = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=2**62),
+        default=list,
+        max_length=100,
+        help_text="Proposals whose candidates a pair scorer puts in order.",
+    )
+    queue = serializers.ChoiceField(
+        ["", "cpu", "gpu"], default="", help_text="Empty: as the machine needs."
+    )
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        try:
-            propose.check(machine=attrs["machine"], directions=attrs["directions"])
-        except Refused as refused:
-            raise serializers.ValidationError({"directions": str(refused)}) from None
-        return attrs
+
+class OfferedMachineSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field of this name
+    directions = serializers.ListField(child=serializers.ChoiceField(Direction.values))
+    learns = serializers.BooleanField(help_text="From the captions and images of a split.")
+    scores_pairs = serializers.BooleanField(help_text="It orders what others proposed.")

@@ -29,13 +29,15 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     study = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     asked_by = serializers.StringRelatedField[Any]()
     about = serializers.CharField(read_only=True, help_text="The machine, the release, the study.")
+    seconds_left = serializers.IntegerField(read_only=True, allow_null=True)
     result = serializers.SerializerMethodField()
 
     class Meta:
         model = Job
         fields = [
             "id", "kind", "about", "state", "corpus", "study", "asked_by", "asked_at", "started_at",
-            "finished_at", "attempts", "done", "total", "message", "result", "cancel_asked",
+            "finished_at", "attempts", "done", "total", "rate", "seconds_left", "message",
+            "result", "cancel_asked",
         ]  # fmt: skip
         read_only_fields = fields
 

@@ -49,6 +49,7 @@ urlpatterns = [
     path("machines/", corpora.MachineList.as_view()),
     path("recipes/", recipes.RecipeList.as_view()),
     path(corpus + "recipes/<slug:recipe>/", recipes.RecipeRun.as_view()),
+    path("machines/offered/", corpora.OfferedMachineList.as_view()),
     path("procedures/", planning.ProcedureList.as_view()),
     path("evaluation-kinds/", evaluations.KindList.as_view()),
     path("evaluations/", evaluations.EvaluationList.as_view()),

@@ -42,6 +42,9 @@ class Job(models.Model):
     log = models.TextField(blank=True)
     result = models.JSONField(null=True)
     cancel_asked = models.BooleanField(default=False)
+    rate = models.FloatField(null=True, help_text="What is done in a second, of what it does now.")
+    part_of = models.ForeignKey("self", models.CASCADE, null=True, related_name="parts")
+    part = models.CharField(max_length=100, blank=True)
 
     class Meta:
         constraints = [
@@ -49,6 +52,11 @@ class Job(models.Model):
                 condition=Q(state="running", lease_until__isnull=False)
                 | (~Q(state="running") & Q(lease_until__isnull=True)),
                 name="job_running_has_lease",
+            ),
+            models.UniqueConstraint(
+                fields=["part_of", "part"],
+                condition=Q(part_of__isnull=False),
+                name="job_part_once",
             ),
         ]
         indexes = [
@@ -91,6 +99,13 @@ class Job(models.Model):
     @property
     def title(self) -> str:
         return f"{self.verb} {self.about}".strip()
+
+    @property
+    def seconds_left(self) -> int | None:
+        """Of what it does now, at the rate it does it."""
+        if self.is_finished or not self.rate or self.total is None:
+            return None
+        return round(max(self.total - self.done, 0) / self.rate)
 
     @property
     def is_finished(self) -> bool:

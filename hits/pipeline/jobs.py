@@ -45,20 +45,32 @@ class Progress:
     def __init__(self, job: Job) -> None:
         self.job = job
         self._told: dict[str, Any] = {}
+        self._began = (0, time.monotonic())
         self._lines: list[str] = []
         self._stop: type[Cancelled] | type[Lost] | None = None
         self._finished = threading.Event()
         self._thread = threading.Thread(target=self._keep_writing, daemon=True)
 
     def __call__(self, done: int, total: int | None = None, message: str = "") -> None:
-        if self._stop is not None:
-            raise self._stop
+        self.heed()
         told: dict[str, Any] = {"done": done}
         told |= {"total": total} if total is not None else {}
         told |= {"message": message[:500]} if message else {}
         if message and told["message"] != self._told.get("message"):
             self._lines.append(f"{timezone.now():%H:%M:%S} {told['message']}")
-        self._told |= told
+            self._began = (done, time.monotonic())
+        self._told |= told | {"rate": self._rate(done)}
+
+    def _rate(self, done: int) -> float | None:
+        """Since the message changed; what was done before that is not this run's."""
+        already, since = self._began
+        seconds = time.monotonic() - since
+        return (done - already) / seconds if done > already and seconds else None
+
+    def heed(self) -> None:
+        """Stop here, if somebody asked for it or another worker has the job."""
+        if self._stop is not None:
+            raise self._stop
 
     def say(self, message: str) -> None:
         self(self._told.get("done", 0), message=message)

@@ -3,50 +3,135 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
 from hits.importers.machine_files import LISTS, VECTORS
-from hits.models import Corpus, Job, Machine, Proposal, User
+from hits.models import Corpus, Job, Machine, Proposal, Study, User
 from hits.models.machines import Direction
 from hits.pipeline import arrange, jobs
 from hits.pipeline.copying import analyze, copy_lines
 from hits.pipeline.errors import Refused
+from hits.pipeline.installed import DUAL, PAIRS, SENTENCE, WORDS, installed
 
 Ranked = tuple[int, Sequence[int], Sequence[float]]
 FILES = VECTORS + LISTS
 SIMILARITIES = {"cosine": "cosine", "dot": "inner product"}
 ACROSS, WITHIN = ("i2t", "t2i"), ("i2i", "t2t")
+QUEUES = {"": "as the machine needs", "cpu": "cpu", "gpu": "gpu"}
 
 
 class Kind(NamedTuple):
     label: str
     directions: tuple[str, ...] = ACROSS + WITHIN
+    learns: bool = False
+    scores_pairs: bool = False
+    is_large: bool = False
 
 
-MACHINES = {
-    "palette": Kind("Palette (colours)"),
-    "layout": Kind("Layout (colours and places)"),
-    # It knows an image by its captions, which would be first among its candidates.
-    "caption_mean": Kind("Caption mean (an image by the words of its captions)", WITHIN),
+# Those that read captions know an image by them: its own would be first among its candidates.
+LEARNED = {
+    "palette": Kind("Palette (colours)", learns=True),
+    "layout": Kind("Layout (colours and places)", learns=True),
+    "small_dual": Kind("Small dual encoder (learns here)", learns=True),
+    "caption_mean": Kind(
+        "Caption mean (an image by the words of its captions)", WITHIN, learns=True
+    ),
+    "tfidf": Kind("TF-IDF (rare words of captions)", WITHIN, learns=True),
 }
+TRAINED = {
+    DUAL: Kind("dual encoder", is_large=True),
+    SENTENCE: Kind("sentence encoder", WITHIN, is_large=True),
+    WORDS: Kind("word vectors", WITHIN),
+    PAIRS: Kind("pair scorer, orders what others proposed", ACROSS, False, True, True),
+}
+
+
+def machines() -> dict[str, Kind]:
+    """What there is to ask: machines that learn here, and models that are installed."""
+    trained = {
+        called: TRAINED[model.kind]._replace(label=f"{called} ({TRAINED[model.kind].label})")
+        for called, model in installed().items()
+        if model.kind in TRAINED
+    }
+    return {**LEARNED, **trained}
 
 
 def usual_directions(machine: str) -> tuple[str, ...]:
     check(machine=machine, directions=[])
-    return ACROSS if ACROSS[0] in MACHINES[machine].directions else WITHIN
+    return ACROSS if ACROSS[0] in machines()[machine].directions else WITHIN
 
 
-def check(*, machine: str, directions: Iterable[str]) -> None:
-    """Refuse a machine that there is not, or a direction that it has no answer for."""
-    if machine not in MACHINES:
-        raise Refused(f"There is no machine {machine!r}. There are {', '.join(MACHINES)}.")
-    able = MACHINES[machine].directions
+def check(*, machine: str, directions: Iterable[str], pool: Collection[int] = ()) -> None:
+    """Refuse a machine that there is not, or what it has no answer for."""
+    known = machines()
+    if machine not in known:
+        raise Refused(f"There is no machine {machine!r}. There are {', '.join(known)}.")
+    able = known[machine].directions
     for direction in directions:
         if direction not in able:
             labels = " and ".join(Direction(each).label for each in able)
             raise Refused(f"The machine {machine} proposes {labels} only.")
+    if known[machine].scores_pairs and directions and not pool:
+        raise Refused(f"The machine {machine} scores pairs: name proposals for it to order.")
+    if pool and not known[machine].scores_pairs:
+        raise Refused(f"The machine {machine} ranks everything; it needs no proposals.")
+
+
+def ask(
+    *,
+    corpus: Corpus,
+    machine: str,
+    directions: list[str],
+    by: User | None,
+    pool: Sequence[int] = (),
+    queue: str = "",
+    study: Study | None = None,
+    **given: Any,
+) -> Job:
+    """Let a machine propose, on the queue that large models have here."""
+    refuse(
+        corpus=corpus,
+        machine=machine,
+        directions=directions,
+        pool=pool,
+        split=given.get("split", ""),
+    )
+    arguments = {"corpus": corpus.pk, "machine": machine, "directions": directions, **given}
+    if pool:
+        arguments["pool"] = sorted(set(pool))
+    queue = queue or (settings.MODELS_QUEUE if machines()[machine].is_large else "cpu")
+    return jobs.ask(
+        kind="propose", arguments=arguments, by=by, corpus=corpus, study=study, queue=queue
+    )
+
+
+def refuse(
+    *, corpus: Corpus, machine: str, directions: Iterable[str], pool: Collection[int], split: str
+) -> None:
+    """What check refuses, and proposals that a pair scorer cannot put in order."""
+    check(machine=machine, directions=directions, pool=pool)
+    for direction in directions if pool else ():
+        refuse_other_pool(corpus, pool, direction=direction, split=split)
+
+
+def refuse_other_pool(
+    corpus: Corpus, pool: Collection[int], *, direction: str, split: str
+) -> list[Proposal]:
+    """The proposals whose candidates a pair scorer orders: finished, and of the same kind."""
+    found = list(
+        corpus.proposals.filter(
+            pk__in=pool, direction=direction, split=split, finished_at__isnull=False
+        ).order_by("pk")
+    )
+    if len(found) < len(set(pool)):
+        raise Refused(
+            f"The proposals to order must be finished ones, {Direction(direction).label}, of this "
+            f"corpus and the split {split!r}."
+        )
+    return found
 
 
 def ask_with_file(
@@ -71,10 +156,19 @@ def check_file(*, name: str, directions: Collection[str]) -> None:
 def machine_of(
     *, name: str, version: str, kind: str, checksum: str, settings: dict[str, Any]
 ) -> Machine:
+    known = {"kind": kind, "settings": settings}
     machine, _ = Machine.objects.get_or_create(
-        name=name, version=version, checksum=checksum, defaults={"kind": kind, "settings": settings}
+        name=name, version=version, checksum=checksum, defaults=known
     )
     return machine
+
+
+def kept_before(directions: Iterable[str], **identity: Any) -> dict[str, Proposal]:
+    """By direction, what the same machine proposed on the same split in the same way."""
+    found = Proposal.objects.filter(
+        direction__in=list(directions), finished_at__isnull=False, **identity
+    )
+    return {proposal.direction: proposal for proposal in found}
 
 
 @transaction.atomic

@@ -35,9 +35,10 @@ def evaluations(user: User) -> QuerySet[Evaluation]:
 
 
 def jobs(user: User) -> QuerySet[Job]:
+    asked = Job.objects.filter(part_of=None)
     if user.is_staff:
-        return Job.objects.all()
-    return Job.objects.filter(
+        return asked
+    return asked.filter(
         Q(asked_by=user)
         | Q(study__in=Study.objects.of(user, Role.RESEARCHER))
         | Q(study=None, corpus__in=corpora(user))

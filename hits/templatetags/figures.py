@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from django import template
 
@@ -37,6 +37,23 @@ def duration(value: float | None) -> str:
     if whole < HOUR:
         return f"{whole // MINUTE} min {whole % MINUTE:02d} s"
     return f"{whole // HOUR} h {whole % HOUR // MINUTE:02d} min"
+
+
+class Paced(Protocol):
+    rate: float | None
+
+    @property
+    def seconds_left(self) -> int | None: ...
+
+
+@register.filter
+def pace(job: Paced) -> str:
+    """How fast a job goes and how long what it does now still takes."""
+    if not job.rate:
+        return ""
+    speed = f"{job.rate:,.0f} a second" if job.rate >= 1 else f"{job.rate * MINUTE:,.1f} a minute"
+    left = job.seconds_left
+    return f"· {speed}" if left is None else f"· {speed} · {duration(left)} left"
 
 
 @register.filter

@@ -18,7 +18,7 @@ from hits.models.job import IMPORTS
 from hits.pipeline import arrange, jobs, visible
 from hits.pipeline.errors import Taken
 from hits.pipeline.load import refusals
-from hits.pipeline.propose import ask_with_file
+from hits.pipeline.propose import ask, ask_with_file
 from hits.views.access import desks, login_required, may_create, user_of
 from hits.views.research import recent_jobs
 from hits.views.research_forms import CorpusForm, ProposeFileForm, ProposeForm, UploadForm
@@ -86,9 +86,7 @@ def propose(request: HttpRequest, slug: str) -> HttpResponse:
 
 def ask_machine(form: ProposeForm, corpus: Corpus, *, by: User, study: Study | None = None) -> None:
     """By a form that is valid; a job for a study is seen on the study's page."""
-    values = dict(form.cleaned_data)
-    arguments = {"corpus": corpus.pk, "directions": [values.pop("direction")], **values}
-    jobs.ask(kind="propose", arguments=arguments, by=by, corpus=corpus, study=study)
+    ask(corpus=corpus, by=by, study=study, **form.cleaned_data)
 
 
 @login_required

@@ -25,6 +25,7 @@ from hits.pipeline.runs import run_with
 from hits.pipeline.tally import results_of
 from hits.procedures import by_paper, procedures
 from hits.protocol import Source, protocol
+from hits.templatetags.figures import pace
 from hits.views.access import (
     desks,
     desks_or_404,
@@ -309,6 +310,7 @@ def job(request: HttpRequest, pk: int) -> JsonResponse:
             "done": found.done,
             "total": found.total,
             "message": found.message,
+            "pace": "" if found.is_finished else pace(found),
             "is_finished": found.is_finished,
         },
         headers={"Cache-Control": "no-store"},

@@ -12,7 +12,7 @@ from django.utils.text import slugify
 
 from hits.channels import configured
 from hits.importers.lines import KINDS
-from hits.models import Corpus, Image, Release, Role, Study
+from hits.models import Corpus, Image, Proposal, Release, Role, Study
 from hits.models.imported import IMPORTED
 from hits.models.machines import Direction
 from hits.pipeline import propose
@@ -118,11 +118,19 @@ class JudgmentsForm(forms.Form):
     )
 
 
+def _machines() -> list[tuple[str, str]]:
+    return [(name, kind.label) for name, kind in propose.machines().items()]
+
+
 class ProposeForm(forms.Form):
     machine = forms.ChoiceField(
-        choices=[(name, kind.label) for name, kind in propose.MACHINES.items()]
+        choices=_machines, help_text="Those that learn here, and models that are installed."
     )
-    direction = forms.ChoiceField(choices=Direction.choices)
+    directions = forms.MultipleChoiceField(
+        choices=Direction.choices,
+        initial=list(propose.ACROSS),
+        help_text="Both between images and captions come from one search.",
+    )
     split = forms.ChoiceField(required=False, help_text="Whose items are queries and targets.")
     train_split = forms.ChoiceField(
         required=False, label="Learn from", help_text="The split the machine learns on."
@@ -134,9 +142,17 @@ class ProposeForm(forms.Form):
         label="Queries", min_value=1, required=False, help_text="Empty: all of the split."
     )
     seed = forms.IntegerField(min_value=0, max_value=2**62, initial=0)
+    queue = forms.ChoiceField(label="Runs on", choices=list(propose.QUEUES.items()), required=False)
+    pool = forms.ModelMultipleChoiceField(
+        Proposal.objects.none(),
+        required=False,
+        label="Proposals to order",
+        help_text="For a pair scorer: the candidates that it puts in its own order.",
+    )
 
     def __init__(self, *args: Any, corpus: Corpus, **values: Any) -> None:
         super().__init__(*args, **values)
+        self._corpus = corpus
         images = Image.objects.filter(corpus=corpus).order_by("split")
         files = dict(images.values_list("split").annotate(Count("blob")))
         choices = [(split, split or "(none)") for split in files]
@@ -146,6 +162,12 @@ class ProposeForm(forms.Form):
             assert isinstance(field, forms.ChoiceField)
             field.choices = choices
             field.initial = largest
+        pool = self.fields["pool"]
+        assert isinstance(pool, forms.ModelMultipleChoiceField)
+        ordered = corpus.proposals.filter(finished_at__isnull=False, direction__in=propose.ACROSS)
+        pool.queryset = ordered.select_related("machine").order_by("-pk")
+        if not any(kind.scores_pairs for kind in propose.machines().values()):
+            del self.fields["pool"]
 
     def offer(self, directions: Collection[str]) -> None:
         """Only these, for a study that takes no others."""
@@ -155,11 +177,13 @@ class ProposeForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        if {"machine", "direction"} <= cleaned.keys():
+        cleaned["pool"] = [proposal.pk for proposal in cleaned.get("pool") or ()]
+        if {"machine", "directions", "split"} <= cleaned.keys():
+            asked = {name: cleaned[name] for name in ("machine", "directions", "pool", "split")}
             try:
-                propose.check(machine=cleaned["machine"], directions=[cleaned["direction"]])
+                propose.refuse(corpus=self._corpus, **asked)
             except Refused as refused:
-                self.add_error("direction", str(refused))
+                self.add_error("directions", str(refused))
         return cleaned
 
 

@@ -37,6 +37,7 @@ api/corpora/<slug:slug>/proposals/                     GET    401  404  404  404
 api/corpora/<slug:slug>/propose/                       POST   401  404  404  404  404  202  202
 api/corpora/<slug:slug>/propose-file/                  POST   401  404  404  404  404  202  202
 api/machines/                                          GET    401  403  403  403  200  200  200
+api/machines/offered/                                  GET    401  403  403  403  200  200  200
 
 api/evaluation-kinds/                                  GET    401  403  403  403  200  200  200
 api/evaluations/                                       GET    401  403  403  403  200  200  200

@@ -400,7 +400,7 @@ def test_only_the_owner_imports_into_a_corpus(study: Study) -> None:
 def test_a_corpus_without_splits_can_be_proposed_on(study: Study, desk: Client) -> None:
     study.corpus.images.update(split="")
     values = {
-        "machine": "palette", "direction": "t2i", "split": "", "train_split": "",
+        "machine": "palette", "directions": "t2i", "split": "", "train_split": "",
         "depth": "25", "query_sample": "", "seed": "0",
     }  # fmt: skip
     answer = desk.post(f"/research/corpora/{study.corpus.slug}/propose/", values)
@@ -454,7 +454,7 @@ def test_a_wrong_example_image_does_not_cost_the_page() -> None:
 
 def test_a_machine_is_asked_to_propose(study: Study, desk: Client) -> None:
     values = {
-        "machine": "palette", "direction": "t2i", "split": "test", "train_split": "test",
+        "machine": "palette", "directions": "t2i", "split": "test", "train_split": "test",
         "depth": "25", "query_sample": "", "seed": "0",
     }  # fmt: skip
     path = f"/research/corpora/{study.corpus.slug}/propose/"
@@ -496,7 +496,7 @@ def test_what_an_import_refused_is_downloaded_and_no_other_file(
 def test_a_job_tells_how_far_it_is_and_can_be_cancelled(study: Study, desk: Client) -> None:
     job = Job.objects.create(kind="open", study=study, done=3, total=9)
     assert desk.get(f"/research/jobs/{job.pk}/").json() == {
-        "state": "queued", "done": 3, "total": 9, "message": "", "is_finished": False,
+        "state": "queued", "done": 3, "total": 9, "message": "", "pace": "", "is_finished": False,
     }  # fmt: skip
     assert desk.get(f"/research/jobs/{job.pk}/cancel/").status_code == 405
     desk.post(f"/research/jobs/{job.pk}/cancel/")

@@ -17,6 +17,7 @@ from workers.encoders import (
     KINDS,
     BadMachineFile,
     Encoder,
+    Learner,
     UnknownMachine,
     Vectors,
     create,
@@ -29,7 +30,7 @@ from workers.exact import top_k
 
 TRAINING, TEST = range(300), range(300, 450)
 
-every_kind = pytest.mark.parametrize("kind", sorted(KINDS))
+every_kind = pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"tfidf"}))
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def pictures(numbers: range) -> Pictures:
     )
 
 
-def fit(kind: str) -> Encoder:
+def fit(kind: str) -> Learner:
     encoder = create(kind, f"{kind} of the tests")
     training = pictures(TRAINING)
     encoder.fit(iter(training.images), iter(training.captions))

@@ -6,7 +6,7 @@ from hits.models import Candidate, Corpus, Image, Proposal
 from hits.models.machines import Direction
 from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Cancelled
-from hits.pipeline.propose import MACHINES, usual_directions
+from hits.pipeline.propose import LEARNED, usual_directions
 from tests import making
 from workers.encoders import KINDS
 from workers.propose import propose_candidates
@@ -39,7 +39,7 @@ def ids(corpus: Corpus, kind: str) -> list[int]:
     return list(items.order_by("pk").values_list("pk", flat=True))
 
 
-WAYS = [(machine, way) for machine, kind in MACHINES.items() for way in kind.directions]
+WAYS = [(machine, way) for machine, kind in LEARNED.items() for way in kind.directions]
 
 
 @pytest.mark.parametrize(("machine", "direction"), WAYS)
@@ -54,7 +54,7 @@ def test_every_query_ranks_every_target_but_itself(
         assert sorted(ranked) == [each for each in targets if not is_within or each != query]
 
 
-@pytest.mark.parametrize("machine", sorted(MACHINES))
+@pytest.mark.parametrize("machine", sorted(LEARNED))
 def test_no_more_neighbours_are_kept_than_asked_for(corpus: Corpus, machine: str) -> None:
     found = lists(proposed(corpus, machine, "i2i", depth=2))
     assert {len(ranked) for ranked in found.values()} == {2}
@@ -112,8 +112,8 @@ def test_the_same_proposal_is_kept_once(corpus: Corpus) -> None:
 
 
 def test_pages_and_scripts_are_offered_the_machines_that_workers_have() -> None:
-    assert set(MACHINES) == set(KINDS)
-    for machine, kind in MACHINES.items():
+    assert set(LEARNED) == set(KINDS)
+    for machine, kind in LEARNED.items():
         assert set(usual_directions(machine)) <= set(kind.directions) <= set(Direction.values)
 
 

@@ -1,20 +1,20 @@
 """BISON's stage 1: an image is known by the words of all its captions, not by how it looks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from workers.encoders import Vectors
-from workers.encoders.common_space import unit_rows, words_of
+from workers.encoders import Reader, Vectors, unit_rows
+from workers.encoders.common_space import words_of
 from workers.encoders.palette import Palette
 
 
-class CaptionMean(Palette):
+class CaptionMean(Palette, Reader):
     """Its word vectors are those that Palette learns for single words."""
 
     kind = "caption_mean"
 
-    def encode_described(self, groups: Sequence[Iterable[str]]) -> Vectors:
+    def encode_described(self, groups: Sequence[Sequence[str]]) -> Vectors:
         """The mean of the vectors of all words of each group of captions (BISON §3.1), as rows of
         norm 1. A word counts as often as it stands there; words without a vector do not count."""
         counts = np.zeros((len(groups), len(self._column_of)))

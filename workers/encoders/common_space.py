@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from workers.encoders import Arrays, Encoder, Setting, Vectors
+from workers.encoders import Arrays, Learner, Setting, Vectors, unit_rows
 
 Features = NDArray[np.float64]
 Learned = NDArray[np.float32]
@@ -20,7 +20,7 @@ _CAPTIONS_A_CHUNK = 2048
 _FEWEST_CAPTIONS_A_PHRASE = 3
 
 
-class CommonSpaceEncoder(Encoder):
+class CommonSpaceEncoder(Learner):
     """A kind says what it sees in an image and how long the phrases are that it reads."""
 
     defaults: ClassVar[dict[str, Setting]] = {
@@ -93,9 +93,7 @@ class CommonSpaceEncoder(Encoder):
         self._caption_weights = arrays["caption_weights"]
 
     def _frequent_phrases(self, captions: Sequence[str]) -> list[str]:
-        counts = Counter(phrase for caption in captions for phrase in set(self._phrases(caption)))
-        often = [phrase for phrase, count in counts.items() if count >= _FEWEST_CAPTIONS_A_PHRASE]
-        often.sort(key=lambda phrase: (-counts[phrase], phrase))
+        often = frequent(map(self._phrases, captions), _FEWEST_CAPTIONS_A_PHRASE)
         return often[: int(self.settings["phrases"])]
 
     def _phrases(self, caption: str) -> Iterator[str]:
@@ -110,6 +108,13 @@ class CommonSpaceEncoder(Encoder):
             columns = {self._column_of.get(phrase) for phrase in self._phrases(caption)}
             features[row, [column for column in columns if column is not None]] = 1.0
         return features
+
+
+def frequent(phrases_of: Iterable[Iterable[str]], fewest: int) -> list[str]:
+    """The phrases that so many captions have, the most frequent first."""
+    counts = Counter(phrase for phrases in phrases_of for phrase in set(phrases))
+    often = [phrase for phrase, count in counts.items() if count >= fewest]
+    return sorted(often, key=lambda phrase: (-counts[phrase], phrase))
 
 
 def words_of(caption: str) -> list[str]:
@@ -153,12 +158,6 @@ def _rounded(values: Features) -> Learned:
     # Hides, but for a rare value on the edge, the order in which another processor's BLAS adds;
     # + 0.0 makes one of the two zeros.
     return (np.round(values, 6) + 0.0).astype(np.float32)
-
-
-def unit_rows(projected: Features) -> Vectors:
-    lengths = np.linalg.norm(projected, axis=1, keepdims=True)
-    unit: Features = projected / np.where(lengths > 0, lengths, 1)
-    return unit.astype(np.float32)
 
 
 class _Moments:

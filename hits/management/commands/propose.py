@@ -4,11 +4,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from hits.management.following import do
+from hits.management.following import follow
 from hits.models import Corpus
 from hits.models.machines import Direction
 from hits.pipeline.errors import Refused
-from hits.pipeline.propose import MACHINES, check, usual_directions
+from hits.pipeline.propose import QUEUES, ask, machines, usual_directions
 
 
 class Command(BaseCommand):
@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("corpus", help="the corpus's short name")
-        parser.add_argument("machine", help=", ".join(MACHINES))
+        parser.add_argument("machine", help=", ".join(machines()))
         parser.add_argument(
             "--direction",
             action="append",
@@ -28,6 +28,14 @@ class Command(BaseCommand):
         parser.add_argument("--depth", type=int, default=25, help="how many candidates a query")
         parser.add_argument("--queries", type=int, help="a random sample of so many queries")
         parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--pool",
+            type=int,
+            nargs="+",
+            default=[],
+            help="numbers of the proposals that a pair scorer puts in order",
+        )
+        parser.add_argument("--queue", choices=QUEUES, default="", help="where its parts are done")
 
     def handle(self, **options: Any) -> None:
         corpus = Corpus.objects.filter(slug=options["corpus"]).first()
@@ -35,18 +43,20 @@ class Command(BaseCommand):
             raise CommandError(f"There is no corpus {options['corpus']!r}.")
         try:
             directions = options["direction"] or usual_directions(options["machine"])
-            check(machine=options["machine"], directions=directions)
+            job = ask(
+                corpus=corpus,
+                machine=options["machine"],
+                directions=list(directions),
+                by=None,
+                pool=options["pool"],
+                queue=options["queue"],
+                split=options["split"],
+                train_split=options["train_split"],
+                depth=options["depth"],
+                query_sample=options["queries"],
+                seed=options["seed"],
+            )
         except Refused as refused:
             raise CommandError(str(refused)) from None
-        arguments = {
-            "corpus": corpus.pk,
-            "machine": options["machine"],
-            "directions": directions,
-            "split": options["split"],
-            "train_split": options["train_split"],
-            "depth": options["depth"],
-            "query_sample": options["queries"],
-            "seed": options["seed"],
-        }
-        result = do(kind="propose", arguments=arguments, corpus=corpus)
+        result = follow(job)
         self.stdout.write(f"Proposals {', '.join(map(str, result['proposals']))}")

@@ -19,6 +19,7 @@ function show(item, job) {
   if (tag.textContent !== job.state) tag.textContent = job.state;
   item.querySelector("[data-job-message]").textContent = job.message;
   item.querySelector("[data-job-figure]").textContent = figure(job);
+  item.querySelector("[data-job-rate]").textContent = job.pace;
   const bar = item.querySelector("[data-job-bar]");
   if (job.total) {
     bar.max = job.total;
