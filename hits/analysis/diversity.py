@@ -2,14 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations
 
 import numpy as np
-from scipy import stats
+from numpy.typing import NDArray
 
+from hits.analysis.arrays import Floats
 from hits.analysis.errors import DegenerateInput
 
 Lists = Mapping[int, Sequence[int]]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+# So that the signs of all pairs of a chunk's items are some ten million numbers.
+SIGNS = 10_000_000
+NOTHING = -1
 
 
 @dataclass(frozen=True)
@@ -30,41 +36,75 @@ def diversity(ranked: Mapping[str, Lists], depth: int) -> dict[tuple[str, str], 
     """For each ordered pair of machines; an item that a list lacks stands at rank depth + 1."""
     if len(ranked) < 2 or depth < 1:
         raise DegenerateInput("Diversity needs at least two machines, and lists of some depth.")
-    return {
-        (one, two): _against(ranked[one], ranked[two], depth)
-        for one, two in permutations(ranked, 2)
-    }
+    found = {}
+    for one, two in combinations(ranked, 2):
+        found[one, two], found[two, one] = _between(ranked[one], ranked[two], depth)
+    return found
 
 
-def _against(one: Lists, two: Lists, depth: int) -> Diversity:
+def _between(one: Lists, two: Lists, depth: int) -> tuple[Diversity, Diversity]:
     queries = [query for query in one if query in two and one[query] and two[query]]
     if not queries:
         raise DegenerateInput("Two machines ranked no query in common.")
-    taus, shared, firsts = [], [], []
-    for query in queries:
-        here, there = (_ranks(lists[query][:depth]) for lists in (one, two))
-        tau = _tau(here, there, depth)
-        if tau is not None:
-            taus.append(tau)
-        shared.append(len(here.keys() & there.keys()) / len(here))
-        firsts.append(there.get(one[query][0], depth + 1))
-    if not taus:
+    chunk = max(SIGNS // (2 * depth) ** 2, 1)
+    parts = [
+        _of_queries(one, two, queries[start : start + chunk], depth)
+        for start in range(0, len(queries), chunk)
+    ]
+    taus, *figures = (np.concatenate(column) for column in zip(*parts, strict=True))
+    known = taus[~np.isnan(taus)]
+    if not len(known):
         raise DegenerateInput("No query has lists of more than one item.")
-    return Diversity(
-        float(np.mean(taus)), len(taus), float(np.mean(shared)), float(np.mean(firsts))
+    tau, counted = float(known.mean()), len(known)
+    shared_one, shared_two, first_one, first_two = (float(column.mean()) for column in figures)
+    return (
+        Diversity(tau, counted, shared_one, first_one),
+        Diversity(tau, counted, shared_two, first_two),
     )
 
 
-def _ranks(items: Sequence[int]) -> dict[int, int]:
-    ranks = {item: rank for rank, item in enumerate(items, 1)}
-    if len(ranks) < len(items):
-        raise DegenerateInput("A ranking names an item twice.")
-    return ranks
+def _of_queries(one: Lists, two: Lists, queries: Sequence[int], depth: int) -> list[Floats]:
+    """A query's tau-b, what each list has of the other, and the rank of each one's first there."""
+    here, there = (_table(lists, queries, depth) for lists in (one, two))
+    same = (here[:, :, None] == there[:, None, :]) & (here != NOTHING)[:, :, None]
+    ranks_there, ranks_here = _ranks(same, depth), _ranks(same.swapaxes(1, 2), depth)
+    own = np.broadcast_to(np.arange(1, depth + 1), here.shape)
+    only_there = (there != NOTHING) & (ranks_here > depth)
+    x = np.concatenate([own, np.full(there.shape, depth + 1)], axis=1)
+    y = np.concatenate([ranks_there, own], axis=1)
+    is_item = np.concatenate([here != NOTHING, only_there], axis=1)
+    both = same.any(axis=2).sum(axis=1)
+    return [
+        _tau_b(x, y, is_item),
+        both / (here != NOTHING).sum(axis=1),
+        both / (there != NOTHING).sum(axis=1),
+        ranks_there[:, 0].astype(np.float64),
+        ranks_here[:, 0].astype(np.float64),
+    ]
 
 
-def _tau(here: Mapping[int, int], there: Mapping[int, int], depth: int) -> float | None:
-    every = sorted({*here, *there})
-    if len(every) < 2:
-        return None
-    ranks = [[own.get(item, depth + 1) for item in every] for own in (here, there)]
-    return float(stats.kendalltau(*ranks, variant="b").statistic)
+def _table(lists: Lists, queries: Sequence[int], depth: int) -> Ints:
+    table = np.full((len(queries), depth), NOTHING, np.int64)
+    for row, query in enumerate(queries):
+        items = lists[query][:depth]
+        if len(set(items)) < len(items):
+            raise DegenerateInput("A ranking names an item twice.")
+        table[row, : len(items)] = items
+    return table
+
+
+def _ranks(same: Flags, depth: int) -> Ints:
+    """Where each item of a list stands in the other."""
+    return np.where(same.any(axis=2), same.argmax(axis=2) + 1, depth + 1)
+
+
+def _tau_b(x: Ints, y: Ints, is_item: Flags) -> Floats:
+    """Kendall's tau-b a row: (concordant - discordant) / sqrt(pairs untied in x * in y)."""
+    pairs = is_item[:, :, None] & is_item[:, None, :]
+    signs_x = np.sign(x[:, :, None] - x[:, None, :]).astype(np.int8) * pairs
+    signs_y = np.sign(y[:, :, None] - y[:, None, :]).astype(np.int8) * pairs
+    balance = (signs_x * signs_y).sum(axis=(1, 2), dtype=np.int64)
+    untied = np.abs(signs_x).sum(axis=(1, 2), dtype=np.int64) * np.abs(signs_y).sum(
+        axis=(1, 2), dtype=np.int64
+    )
+    return np.where(untied > 0, balance / np.sqrt(np.maximum(untied, 1)), np.nan)

@@ -165,6 +165,14 @@ class ProposeSerializer(serializers.Serializer[Any]):
         ["", "cpu", "gpu"], default="", help_text="Empty: as the machine needs."
     )
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        asked = {name: attrs[name] for name in ("machine", "directions", "pool")}
+        try:
+            propose.check(**asked)
+        except Refused as refused:
+            raise serializers.ValidationError({"directions": str(refused)}) from None
+        return attrs
+
 
 class OfferedMachineSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()

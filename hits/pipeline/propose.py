@@ -59,6 +59,11 @@ def machines() -> dict[str, Kind]:
     return {**LEARNED, **trained}
 
 
+def recorded_name(machine: str) -> str:
+    """Of what is asked for by this name: without a version."""
+    return machine.partition("@")[0]
+
+
 def usual_directions(machine: str) -> tuple[str, ...]:
     check(machine=machine, directions=[])
     return ACROSS if ACROSS[0] in machines()[machine].directions else WITHIN

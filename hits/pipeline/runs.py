@@ -166,12 +166,12 @@ def proposed(run: Run, machine: str, directions: Sequence[str]) -> list[Proposal
     may have ranked as many queries as it liked."""
     found = Proposal.objects.filter(
         corpus=run.corpus,
-        machine__name=machine,
+        machine__name=propose.recorded_name(machine),
         split=run.split,
         direction__in=directions,
         finished_at__isnull=False,
     )
-    if machine in propose.MACHINES:
+    if machine in propose.machines():
         found = found.filter(query_sample=run.queries, seed=run.seed, depth=DEPTH)
     newest = {proposal.direction: proposal for proposal in found.order_by("pk")}
     return list(newest.values()) if len(newest) == len(set(directions)) else []

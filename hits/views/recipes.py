@@ -61,11 +61,12 @@ class RecipeForm(forms.Form):
     def _offer_machines(self, step: Propose, corpora: QuerySet[Corpus]) -> None:
         here = {
             name: kind.label
-            for name, kind in propose.MACHINES.items()
-            if {*step.directions} <= {*kind.directions}
+            for name, kind in propose.machines().items()
+            if {*step.directions} <= {*kind.directions} and not kind.scores_pairs
         }
         proposed = Proposal.objects.filter(corpus__in=corpora, direction__in=step.directions)
-        elsewhere = proposed.exclude(machine__name__in=propose.MACHINES).order_by("machine__name")
+        known = set(map(propose.recorded_name, propose.machines()))
+        elsewhere = proposed.exclude(machine__name__in=known).order_by("machine__name")
         names = elsewhere.values_list("machine__name", flat=True).distinct()
         field = self.fields["machines"]
         assert isinstance(field, forms.MultipleChoiceField)

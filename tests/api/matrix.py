@@ -34,6 +34,7 @@ api/corpora/<slug:slug>/import/                        POST   401  404  404  404
 api/corpora/<slug:slug>/images/                        GET    401  404  404  404  404  200  200
 api/corpora/<slug:slug>/captions/                      GET    401  404  404  404  404  200  200
 api/corpora/<slug:slug>/proposals/                     GET    401  404  404  404  404  200  200
+api/corpora/<slug:slug>/proposals/compare/             GET    401  404  404  404  404  200  200
 api/corpora/<slug:slug>/propose/                       POST   401  404  404  404  404  202  202
 api/corpora/<slug:slug>/propose-file/                  POST   401  404  404  404  404  202  202
 api/machines/                                          GET    401  403  403  403  200  200  200
@@ -315,6 +316,7 @@ research/corpora/new/                                  GET    log  404  404  404
 research/corpora/new/                                  POST   log  404  404  404  200  200  200
 research/corpora/<slug:slug>/                          GET    log  404  404  404  404  200  200
 research/corpora/<slug:slug>/import/                   POST   log  404  404  404  404  422  422
+research/corpora/<slug:slug>/proposals/                GET    log  404  404  404  404  200  200
 research/corpora/<slug:slug>/propose/                  POST   log  404  404  404  404  422  422
 research/corpora/<slug:slug>/propose-file/             POST   log  404  404  404  404  422  422
 research/jobs/<int:pk>/                                GET    log  404  404  404  404  200  200

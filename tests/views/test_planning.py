@@ -37,7 +37,7 @@ def test_a_draft_without_proposals_leads_to_a_machine_and_shows_its_job(
     form = desk.get(address).text
     assert "caption to image" in form
     assert "image to image" not in form
-    asked = {"machine": "palette", "direction": "t2i", "split": "test", "train_split": "test"}
+    asked = {"machine": "palette", "directions": "t2i", "split": "test", "train_split": "test"}
     assert "depth" in desk.post(address, asked).text
     answer = desk.post(address, asked | {"depth": 25, "seed": 0, "query_sample": 2}, follow=True)
     job = draft.jobs.get()

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("hits", "0017_simulated_people"),
+        ("hits", "0019_evaluations"),
     ]
 
     operations = [
