@@ -171,9 +171,10 @@ class ProposeForm(forms.Form):
 
     def offer(self, directions: Collection[str]) -> None:
         """Only these, for a study that takes no others."""
-        field = self.fields["direction"]
-        assert isinstance(field, forms.ChoiceField)
+        field = self.fields["directions"]
+        assert isinstance(field, forms.MultipleChoiceField)
         field.choices = [each for each in Direction.choices if each[0] in directions]
+        field.initial = [each for each in propose.ACROSS if each in directions]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
