@@ -161,6 +161,7 @@ RELEASES_URL = env.text("RELEASES_URL", "").rstrip("/")
 DATA_DIR = Path(env.text("DATA_DIR", str(BASE_DIR / "var" / "data")))
 MODELS_DIR = Path(env.text("MODELS_DIR", str(DATA_DIR / "models")))
 MODELS_QUEUE = env.text("MODELS_QUEUE", "cpu")
+WORDNET_DIR = Path(env.text("WORDNET_DIR", "/usr/share/wordnet"))
 # How many items are encoded, or searched for, in one part of a job that many workers share.
 PART_ITEMS = env.number("PART_ITEMS", 16_384)
 S3_ENDPOINT_URL = env.text("S3_ENDPOINT_URL", "") or None

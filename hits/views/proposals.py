@@ -10,7 +10,7 @@ from hits.pipeline import visible
 from hits.pipeline.compare import TOP, comparable, compare, examples, usual
 from hits.pipeline.errors import Refused
 from hits.views.access import desks, login_required, user_of
-from hits.views.tables import table_context
+from hits.views.tables import lines_of
 
 
 class CompareForm(forms.Form):
@@ -62,7 +62,7 @@ def proposals(request: HttpRequest, slug: str) -> HttpResponse:
             return render(request, "research/proposals.html", context, status=422)
         context |= {
             "compared": found,
-            "tables": table_context(found.tables)["tables"],
+            "tables": [(table, lines_of(table)) for table in found.tables],
             "shown": examples(proposals=chosen, top=top, seed=seed),
         }
     return render(request, "research/proposals.html", context)

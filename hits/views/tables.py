@@ -15,13 +15,13 @@ Lines = list[list[tuple[Column, Cell, str]]]
 def table_context(tables: list[Table], at: datetime) -> dict[str, Any]:
     """Figures in the page are named by when they were computed, so that browsers may keep them."""
     return {
-        "tables": [(table, _lines(table)) for table in tables],
+        "tables": [(table, lines_of(table)) for table in tables],
         "forms": FORMS.items(),
         "drawn_of": f"{at:%Y%m%d%H%M%S%f}",
     }
 
 
-def _lines(table: Table) -> Lines:
+def lines_of(table: Table) -> Lines:
     """Each cell with its column and as people read it."""
     return [
         [

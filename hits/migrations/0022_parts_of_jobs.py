@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("hits", "0020_review_desk"),
+        ("hits", "0021_releases"),
     ]
 
     operations = [

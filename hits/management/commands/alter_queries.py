@@ -1,0 +1,69 @@
+"""Alter the queries of a BISON file, or tell how many predictions an alteration changed."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from hits.analysis.alterations import (
+    KINDS,
+    NEED_WORDNET,
+    NoWordNet,
+    WordNet,
+    altered,
+    share_changed,
+)
+from hits.analysis.errors import AnalysisError
+
+
+class Command(BaseCommand):
+    help = "BISON's robustness: alter queries, then compare predictions before and after."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        steps = parser.add_subparsers(dest="step", required=True)
+        alter = steps.add_parser("alter", help="write a BISON file with altered captions")
+        alter.add_argument("file", type=Path, help="BISON's layout, with captions")
+        alter.add_argument("kind", choices=KINDS)
+        alter.add_argument("out", type=Path)
+        alter.add_argument("--seed", type=int, default=0)
+        compare = steps.add_parser("compare", help="the share of predictions that changed")
+        compare.add_argument("before", type=Path, help='[{"bison_id", "predicted_image_id"}, …]')
+        compare.add_argument("after", type=Path)
+
+    def handle(self, **options: Any) -> None:
+        try:
+            if options["step"] == "alter":
+                self._alter(**{name: options[name] for name in ("file", "kind", "out", "seed")})
+            else:
+                self._compare(options["before"], options["after"])
+        except (NoWordNet, AnalysisError) as refusal:
+            raise CommandError(str(refusal)) from None
+        except (OSError, KeyError, TypeError, ValueError) as wrong:
+            raise CommandError(f"This is not a file of BISON's layout: {wrong!r}") from None
+
+    def _alter(self, file: Path, kind: Any, out: Path, seed: int) -> None:
+        wordnet = WordNet(Path(settings.WORDNET_DIR)) if kind in NEED_WORDNET else None
+        given = json.loads(file.read_text(encoding="utf-8"))
+        rows = []
+        for row in given["data"]:
+            # Its own number, so that a query is altered alike whatever stands beside it.
+            random = Random(f"{seed}/{row['bison_id']}")
+            text = altered(row["caption"], kind, random, wordnet)
+            if text is not None:
+                rows.append({**row, "caption": text})
+        info = {**given["info"], "alteration": kind, "seed": seed}
+        out.write_text(json.dumps({"info": info, "data": rows}, ensure_ascii=False))
+        self.stdout.write(f"{len(rows):,} of {len(given['data']):,} queries altered: {kind}.")
+
+    def _compare(self, before: Path, after: Path) -> None:
+        share, queries = share_changed(_predictions(before), _predictions(after))
+        self.stdout.write(f"{share:.1%} of {queries:,} predictions changed.")
+
+
+def _predictions(path: Path) -> dict[str, str]:
+    rows: Iterable[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return {str(row["bison_id"]): str(row["predicted_image_id"]) for row in rows}
