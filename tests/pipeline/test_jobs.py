@@ -249,7 +249,7 @@ def test_an_opening_taken_over_after_its_commit_ends_done_with_what_it_made() ->
     run(job.pk, WORK)
     job.refresh_from_db()
     made = dict(study.units.order_by("pool").values_list("pool").annotate(Count("pk")))
-    assert (job.state, job.result) == ("done", {"units": made})
+    assert (job.state, job.result) == ("done", {"units": made, "left_out": {}})
 
 
 def test_a_second_opening_is_refused() -> None:
