@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-DUAL, PAIRS, SENTENCE, WORDS, CAPTIONER = "dual", "pairs", "sentence", "words", "captioner"
+DUAL, PAIRS, SENTENCE, WORDS = "dual", "pairs", "sentence", "words"
 KIND_OF_MODEL = {
     "clip": DUAL,
     "siglip": DUAL,
     "vilt": PAIRS,
-    "blip": CAPTIONER,
     "bert": SENTENCE,
     "distilbert": SENTENCE,
     "mpnet": SENTENCE,

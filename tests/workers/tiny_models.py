@@ -8,15 +8,12 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     BertConfig,
     BertModel,
-    BlipConfig,
-    BlipForConditionalGeneration,
     CLIPConfig,
     CLIPModel,
     PreTrainedTokenizerFast,
     ViltConfig,
     ViltForImageAndTextRetrieval,
 )
-from transformers.models.blip.image_processing_pil_blip import BlipImageProcessorPil
 from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 from transformers.models.vilt.image_processing_pil_vilt import ViltImageProcessorPil
 
@@ -52,16 +49,6 @@ def vilt(folder: Path) -> Path:
 def bert(folder: Path) -> Path:
     _save(folder, lambda: BertModel(BertConfig(**TEXT)))
     _tokenizer().save_pretrained(folder)
-    return folder
-
-
-def blip(folder: Path) -> Path:
-    text = {**TEXT, "bos_token_id": 1, "sep_token_id": 2, "pad_token_id": 0, "eos_token_id": 2}
-    text |= {"encoder_hidden_size": 16, "projection_dim": 8}
-    config = BlipConfig(text_config=text, vision_config=SEEN, projection_dim=8)
-    _save(folder, lambda: BlipForConditionalGeneration(config))
-    _tokenizer().save_pretrained(folder)
-    BlipImageProcessorPil(size={"height": 16, "width": 16}).save_pretrained(folder)
     return folder
 
 
