@@ -67,7 +67,7 @@ def _check(assignment: Assignment) -> None:
         checked_at=timezone.now(),
         golds_shown=len(golds),
         golds_failed=failed,
-        doubt=failed / raises if raises else 0,
+        doubt=failed / raises if raises and not assignment.is_training else 0,
     )
     if assignment.is_training:
         reason = TRAINED

@@ -1,6 +1,7 @@
 """What the files of a release hold, and that the usual tools read them as they are."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import datasets
 import mlcroissant
 import pandas
 import pytest
+from absl.logging import get_absl_handler
 from django.db import connection
 from pyarrow import parquet
 
@@ -24,6 +26,10 @@ from hits.pipeline.versions import change_version
 from tests import making
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+# It comes with mlcroissant, and closes the stream it has, the one that pytest captures, whenever
+# logging is set up anew.
+get_absl_handler().python_handler.stream = sys.__stderr__
 
 REMARK = "=1+1 write to me@example.org"
 PROBLEM = "-2 call +44 20 7946 0958"
