@@ -105,7 +105,8 @@ def made(slug: str, table: str) -> tuple[Study, Scores]:
 
 def released(study: Study) -> dict[str, str]:
     found = release(studies=[study], name="published", by=study.corpus.owner)
-    return {file.name: path_of(file).read_text() for file in found.files.all()}
+    tables = found.files.filter(name__endswith=".csv")
+    return {file.name: path_of(file).read_text() for file in tables}
 
 
 def in_order(table: str) -> list[str]:

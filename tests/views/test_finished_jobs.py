@@ -85,4 +85,4 @@ def test_a_release_ends_with_its_name_and_number(corpus: Corpus) -> None:
     study = making.study(corpus)
     arguments = {"studies": [study.pk], "name": "first", "by": corpus.owner.pk}
     jobs.ask(kind="release", arguments=arguments, by=corpus.owner, study=study)
-    assert finished("release").message == "first 1 is there."
+    assert finished("release").message == "first 1.0 is there."
