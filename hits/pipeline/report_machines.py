@@ -14,9 +14,10 @@ _REASONS = """
     JOIN hits_slot s ON s.unit_id = u.id AND s.state = 'counted'
     JOIN hits_assignment a ON a.id = s.assignment_id AND a.use = 'used'
     JOIN hits_judgment j ON j.slot_id = s.id
-    JOIN unnest(%(fields)s::text[]) field (name)
-      ON jsonb_typeof(j.answer -> field.name) = 'array'
-    CROSS JOIN LATERAL jsonb_array_elements_text(j.answer -> field.name) given (value)
+    CROSS JOIN unnest(%(fields)s::text[]) field (name)
+    CROSS JOIN LATERAL jsonb_array_elements_text(
+        CASE jsonb_typeof(j.answer -> field.name)
+        WHEN 'array' THEN j.answer -> field.name ELSE '[]' END) given (value)
     JOIN hits_unitsource us ON us.unit_id = u.id AND us.rank <= %(depth)s
     JOIN hits_proposal p ON p.id = us.proposal_id
     JOIN hits_machine m ON m.id = p.machine_id
