@@ -140,6 +140,10 @@ class Protocol(ABC, Generic[Settings, Wording]):
     wording_model: type[Wording]
     judgments_wanted: ClassVar[int] = 1
 
+    # The public dataset that its files are a part of. Studies on one corpus whose protocols name
+    # the same one can be released together; without one, studies of the protocol itself.
+    dataset: ClassVar[str] = ""
+
     # What units are made of: of which sources, of proposals in which directions, of studies of
     # which protocols, and of uploaded rows of which form. Whoever worked in a study of one of
     # the protocols it is apart from, on the same corpus, never works in this one.
@@ -267,7 +271,8 @@ class Protocol(ABC, Generic[Settings, Wording]):
         return float(self.aggregate([answer]).positive)
 
     def export(self, source: ReleaseSource, settings: Settings) -> Mapping[str, Iterable[str]]:
-        """The files of the protocol's public format, by name, as streams of text."""
+        """The files of the protocol's public format, by name, as streams of text. A name that
+        several protocols of a dataset write under is that of JsonLists."""
         return {}
 
     # Columns are of text where nothing else is said. Cells of caption_columns are ids of captions
@@ -321,3 +326,10 @@ def registry() -> Mapping[str, Protocol[Any, Any]]:
 
 def protocol(slug: str) -> Protocol[Any, Any]:
     return registry()[slug]
+
+
+def released_together(slug: str) -> frozenset[str]:
+    """The protocols whose studies fit into one release with those of this one."""
+    dataset = protocol(slug).dataset
+    parts = {each.slug for each in registry().values() if dataset and each.dataset == dataset}
+    return frozenset({slug} | parts)

@@ -193,6 +193,7 @@ class JudgedUnit:
     answers: Sequence[Json]
     shown: Sequence[Json | None]
     study: str = ""
+    wanted: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +294,13 @@ class ReleaseSource(Protocol):
     def corpus(self) -> str: ...
 
     @property
-    def split(self) -> str: ...
+    def split(self) -> str:
+        """The splits that it is about, with + between; empty if it is about the whole corpus."""
+        ...
+
+    def by_split(self) -> Sequence["ReleaseSource"]:
+        """What it has of each split by itself."""
+        ...
 
     def units(self, by: str = "") -> Iterator[JudgedUnit]:
         """Judged units, ordered by one of the ids in their payload, or as they were made."""

@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -46,18 +46,33 @@ def as_lines(entries: Iterable[str]) -> Iterator[str]:
             yield f"{entry}\n"
 
 
-def as_json_lists(parts: Iterable[tuple[str, Iterable[Any]]]) -> Iterator[str]:
-    """An object of lists, an entry a line."""
-    opening = "{"
-    for name, entries in parts:
-        yield f"{opening}{json.dumps(name)}: ["
-        separator = "\n"
-        for entry in entries:
-            yield f"{separator}{json.dumps(entry)}"
-            separator = ",\n"
-        yield "]"
-        opening = ",\n"
-    yield "{}\n" if opening == "{" else "}\n"
+class JsonLists:
+    """An object of lists, an entry a line. Those that several protocols of a dataset write under
+    one name become one object, in the order of the lists' names."""
+
+    def __init__(self, lists: Mapping[str, Iterable[Any]]) -> None:
+        self._lists = lists
+
+    def __or__(self, other: "JsonLists") -> "JsonLists":
+        return JsonLists({**self._lists, **other._lists})
+
+    def __iter__(self) -> Iterator[str]:
+        opening = "{"
+        for name in sorted(self._lists):
+            yield f"{opening}{json.dumps(name)}: ["
+            separator = "\n"
+            for entry in self._lists[name]:
+                yield f"{separator}{json.dumps(entry)}"
+                separator = ",\n"
+            yield "]"
+            opening = ",\n"
+        yield "}\n"
+
+
+def in_one_file(one: Iterable[str], other: Iterable[str]) -> JsonLists:
+    if isinstance(one, JsonLists) and isinstance(other, JsonLists):
+        return one | other
+    raise TypeError("Only objects of lists can be written into one file.")
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, groupby, starmap
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter, itemgetter
+from typing import Any, Self
 
 import orjson
 from django.db import connection
 from django.db.models import Q
 
-from hits.models import Caption, Proposal, Study
+from hits.models import Caption, Image, Proposal, Study
 from hits.pipeline.remove import Removed, removed_in
 from hits.protocol import Protocol
 from hits.records import (
@@ -37,7 +37,8 @@ _USED = """
         JOIN hits_judgment j ON j.slot_id = s.id
         WHERE s.state = 'counted' AND a.study_id = ANY (%(studies)s)
         GROUP BY s.unit_id)
-    SELECT u.key, u.payload::text, u.pool, said.answers, said.shown, u.study_id
+    SELECT u.key, u.payload::text, u.pool, said.answers, said.shown, u.study_id,
+           u.wanted
     FROM hits_unit u JOIN said ON said.unit_id = u.id
     WHERE u.study_id = ANY (%(studies)s) AND u.gold IS NULL AND NOT u.excluded
       AND said.n >= CASE WHEN %(only_complete)s THEN u.wanted ELSE 0 END
@@ -47,6 +48,15 @@ _IMAGES = "SELECT id, external_id FROM hits_image WHERE id = ANY (%s::bigint[])"
 _CAPTIONS = "SELECT id, external_id FROM hits_caption WHERE id = ANY (%s::bigint[])"
 _NAMED_IMAGES = _IMAGES.replace("external_id", "external_id, file_name")
 _NAMED_CAPTIONS = _CAPTIONS.replace("external_id", "external_id, text")
+_ASKED = """
+    SELECT payload::text FROM hits_unit
+    WHERE study_id = ANY (%(studies)s) AND gold IS NULL AND NOT excluded
+"""
+_IMAGE_SPLITS = "SELECT DISTINCT split FROM hits_image WHERE id = ANY (%s::bigint[])"
+_CAPTION_SPLITS = """
+    SELECT DISTINCT i.split FROM hits_caption c JOIN hits_image i ON i.id = c.image_id
+    WHERE c.id = ANY (%s::bigint[])
+"""
 _QUERIES = """
     SELECT DISTINCT c.query_id
     FROM hits_candidate c JOIN hits_study_proposals p ON p.proposal_id = c.proposal_id
@@ -66,11 +76,19 @@ _CAPTIONED = """
 
 
 class StudySource:
-    """Units and queries of studies of one protocol on one corpus."""
+    """Units and queries of studies of one protocol on one corpus. What is removed in one of them,
+    or of those that are released with them, is gone from all."""
 
     def __init__(
-        self, studies: Sequence[Study], kind: Protocol[Any, Any], *, only_complete: bool = False
+        self,
+        studies: Sequence[Study],
+        kind: Protocol[Any, Any],
+        *,
+        only_complete: bool = False,
+        released_with: Sequence[Study] = (),
     ) -> None:
+        self.studies = studies
+        self.released_with = released_with or studies
         self.slugs = {study.pk: study.slug for study in studies}
         self.ids = list(self.slugs)
         self.kind = kind
@@ -92,11 +110,38 @@ class StudySource:
 
     @cached_property
     def removed(self) -> Removed:
-        return removed_in(self.slugs)
+        return removed_in(self.released_with)
 
-    @property
+    @cached_property
     def split(self) -> str:
-        return "+".join(self.splits)
+        return "+".join(self.splits or self._splits_shown())
+
+    def _splits_shown(self) -> list[str]:
+        """The splits of what people were asked about, if all of it is in some."""
+        splits = Image.objects.filter(corpus=self.corpus_id).values_list("split", flat=True)
+        found = set(splits.distinct())
+        if len(found) > 1:
+            found.clear()
+            for batch in in_batches(_ASKED, {"studies": self.ids}):
+                shown = [self.kind.items(orjson.loads(payload)) for (payload,) in batch]
+                found |= _splits_of(_IMAGE_SPLITS, {pk for images, _ in shown for pk in images})
+                found |= _splits_of(_CAPTION_SPLITS, {pk for _, own in shown for pk in own})
+        return [] if "" in found else sorted(found)
+
+    def by_split(self) -> list[Self]:
+        by_study = sorted(map(self._of, ([study] for study in self.studies)), key=_split_of)
+        return [
+            self._of([study for source in own for study in source.studies])
+            for _, own in groupby(by_study, key=_split_of)
+        ]
+
+    def _of(self, studies: Sequence[Study]) -> Self:
+        return type(self)(
+            studies,
+            self.kind,
+            only_complete=self.only_complete,
+            released_with=self.released_with,
+        )
 
     def units(self, by: str = "") -> Iterator[JudgedUnit]:
         values = {"studies": self.ids, "by": by, "only_complete": self.only_complete}
@@ -106,7 +151,7 @@ class StudySource:
             for payload, items, row in zip(payloads, named, batch, strict=True):
                 if self._is_gone(payload):
                     continue
-                key, _, pool, answers, shown, study = row
+                key, _, pool, answers, shown, study, wanted = row
                 aggregate, said = self._said(answers)
                 yield JudgedUnit(
                     key,
@@ -118,6 +163,7 @@ class StudySource:
                     said,
                     self._shown(shown),
                     self.slugs[study],
+                    wanted,
                 )
 
     def _is_gone(self, payload: Json) -> bool:
@@ -175,6 +221,9 @@ class StudySource:
                 yield CaptionedImage(pk, OutsideImage(name, file_name), captions)
 
 
+_split_of = attrgetter("split")
+
+
 class OutsideIds:
     """The outside ids of the items that some payloads speak of, in turn or of one."""
 
@@ -219,6 +268,10 @@ def _of_ids(statement: str, ids: set[int]) -> list[tuple[Any, ...]]:
         # One literal: PostgreSQL takes much longer to read an ARRAY of thousands of constants.
         cursor.execute(statement, [f"{{{','.join(map(str, ids))}}}"])
         return list(cursor.fetchall())
+
+
+def _splits_of(statement: str, ids: set[int]) -> set[str]:
+    return {split for (split,) in _of_ids(statement, ids)}
 
 
 def _queries(direction: str, ids: list[int], removed: Removed) -> Iterator[ReleasedQuery]:

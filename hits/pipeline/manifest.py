@@ -4,11 +4,12 @@ import hashlib
 import platform
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from importlib.metadata import version
 from typing import Any
 
-from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models import Count, Max, QuerySet
 
 from hits.analysis.distributions import Agreement
 from hits.models import Assignment, Decision, Slot, Study, Unit
@@ -16,12 +17,16 @@ from hits.models.imported import IMPORTED
 from hits.pipeline.outcomes import outcomes_of
 from hits.pipeline.remove import excluded_by_reason
 from hits.pipeline.tally import one_row
+from hits.records import JudgedUnit
 
 Manifest = dict[str, Any]
 
 # Raised when columns or files change for who reads them.
 FORMAT = 2
 WRITERS = ("numpy", "orjson", "pyarrow")
+
+# What is removed in one study of a release is gone from all.
+REMOVED_ELSEWHERE = "removed from another study of this release"
 
 _RULES = (
     "judgments_wanted", "pay", "most_units_a_person", "most_units_a_day", "training_units",
@@ -54,6 +59,22 @@ _PAGES = """
 """
 
 
+@dataclass(slots=True)
+class Counted:
+    """What of a study stands in the table of units."""
+
+    units: int = 0
+    complete: int = 0
+    judgments: int = 0
+    agreement: Agreement = field(default_factory=Agreement)
+
+    def add(self, unit: JudgedUnit) -> None:
+        self.units += 1
+        self.complete += len(unit.answers) >= unit.wanted
+        self.judgments += len(unit.answers)
+        self.agreement.add(unit.aggregate.distribution)
+
+
 def facts(
     studies: Sequence[Study],
     *,
@@ -61,7 +82,7 @@ def facts(
     licence: str,
     free_text: str,
     columns: dict[str, dict[str, str]],
-    agreement: dict[str, Agreement],
+    counted: dict[str, Counted],
 ) -> Manifest:
     """All that is stated of a release, but for its number and its files."""
     return {
@@ -76,7 +97,7 @@ def facts(
         },
         "columns": columns,
         **_cut_off(studies),
-        "studies": [_study(study, agreement[study.slug]) for study in studies],
+        "studies": [_study(study, counted[study.slug]) for study in studies],
     }
 
 
@@ -156,15 +177,10 @@ def _cut_off(studies: Sequence[Study]) -> Manifest:
     }
 
 
-def _study(study: Study, agreement: Agreement) -> Manifest:
+def _study(study: Study, counted: Counted) -> Manifest:
     units = Unit.objects.filter(study=study)
     submitted = Assignment.objects.filter(study=study, state="submitted")
     pages = submitted.filter(is_training=False)
-    used = Q(slots__state="counted", slots__assignment__use="used")
-    judged = units.filter(gold__isnull=True).annotate(used=Count("slots", filter=used))
-    found = judged.filter(used__gt=0).aggregate(
-        judged=Count("pk"), complete=Count("pk", filter=Q(used__gte=F("wanted")))
-    )
     people = pages.values("person").distinct()
     return {
         "study": study.slug,
@@ -180,18 +196,18 @@ def _study(study: Study, agreement: Agreement) -> Manifest:
             for proposal in study.proposals.select_related("machine")
         ),
         "units": _counts(units, "pool"),
-        "units_judged": found["judged"],
-        "units_complete": found["complete"],
+        "units_judged": counted.units,
+        "units_complete": counted.complete,
         "units_excluded": units.filter(excluded=True).count(),
         "units_excluded_by_reason": excluded_by_reason(study),
         "removals": _removals(study),
         "pages": _counts(pages, "use"),
         "people": people.count(),
         "erased_people": people.filter(person__erased_at__isnull=False).count(),
-        "judgments": _judgments_by_outcome(study),
-        "judgments_accounted_for": outcomes_of(study).as_json(),
+        "judgments": _judgments_by_outcome(study, counted),
+        "judgments_accounted_for": _accounted_for(study, counted),
         "pages_not_used_by_reason": _reasons_not_used(study),
-        "agreement": agreement.as_json(),
+        "agreement": counted.agreement.as_json(),
         **_simulated(study),
         **_imported(study),
         **_times_and_pay(study),
@@ -274,7 +290,7 @@ def _counts(rows: QuerySet[Any], field: str) -> dict[str, int]:
     return dict(rows.order_by(field).values_list(field).annotate(n=Count("pk")))
 
 
-def _judgments_by_outcome(study: Study) -> dict[str, int]:
+def _judgments_by_outcome(study: Study, counted: Counted) -> dict[str, int]:
     """How many judgments are in the dataset, and why the others are not. Golds are no data."""
     slots = Slot.objects.filter(
         assignment__study=study, judgment__isnull=False, unit__gold__isnull=True
@@ -285,7 +301,18 @@ def _judgments_by_outcome(study: Study) -> dict[str, int]:
         waits_or_used = "waits for review" if use == "pending" else use
         kept = waits_or_used if state == "counted" else state
         found["removed" if is_removed else kept] += count
+    if elsewhere := found["used"] - counted.judgments:
+        found["used"] -= elsewhere
+        found[REMOVED_ELSEWHERE] = elsewhere
     return dict(sorted(found.items()))
+
+
+def _accounted_for(study: Study, counted: Counted) -> Manifest:
+    found = outcomes_of(study)
+    if elsewhere := found.used - counted.judgments:
+        not_used = found.not_used | {REMOVED_ELSEWHERE: elsewhere}
+        found = replace(found, used=counted.judgments, not_used=not_used)
+    return found.as_json()
 
 
 def _reasons_not_used(study: Study) -> dict[str, int]:

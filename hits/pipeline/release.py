@@ -10,18 +10,19 @@ from typing import Any, Literal
 
 from django.db import connection, transaction
 
-from hits.analysis.distributions import Agreement
 from hits.exporters.card import card
 from hits.exporters.croissant import croissant
 from hits.exporters.formats import TableFiles, Typed, Written, write_text
+from hits.exporters.streams import in_one_file
 from hits.models import Release, ReleaseFile, Role, Study, User
 from hits.pipeline import manifest as manifests
 from hits.pipeline import shelf, tables
 from hits.pipeline.aggregate import StudySource
 from hits.pipeline.errors import NotAllowed, Refused, Taken
-from hits.pipeline.manifest import Manifest
+from hits.pipeline.manifest import Counted, Manifest
 from hits.pipeline.rules import rules_of
 from hits.pipeline.snapshot import beside, prepare_to_read_all
+from hits.protocol import protocol, released_together
 
 Step = Literal["", "major", "minor"]
 
@@ -55,10 +56,14 @@ def check(*, studies: Sequence[Study], name: str, by: User) -> None:
     """Refuse what cannot be released together, under this name or by this person."""
     if not studies:
         raise Refused("Choose at least one study.")
+    if any(study.state == Study.State.DRAFT for study in studies):
+        raise Refused("A draft has nothing to release. Open the study first.")
     if any(study.pilot_of_id for study in studies):
         raise Refused("A pilot is never released: it only finds out what a page takes and pays.")
-    if len({study.protocol for study in studies}) > 1:
-        raise Refused("Studies of different protocols do not fit into one release.")
+    if not {study.protocol for study in studies} <= released_together(studies[0].protocol):
+        raise Refused(
+            "Studies whose protocols belong to no common dataset do not fit into one release."
+        )
     # Ids from outside are unique within a corpus only: two would write over each other.
     if len({study.corpus_id for study in studies}) > 1:
         raise Refused("Studies of different corpora do not fit into one release: make one each.")
@@ -150,24 +155,22 @@ def _write_data(
     tell: tables.Tell,
 ) -> tuple[Manifest, dict[str, Sequence[Typed]]]:
     """The files that hold data, and all that is stated of them."""
-    kind, settings_in_force = rules_of(studies[0])
-    source = StudySource(studies, kind)
+    sources = _by_protocol(studies)
     columns: dict[str, Sequence[Typed]] = {
-        "judgments": tables.columns_of_judgments(kind),
+        "judgments": tables.columns_of_judgments(source.kind for source in sources),
         "units": tables.UNITS,
     }
-    agreement = {study.slug: Agreement() for study in studies}
+    counted = {study.slug: Counted() for study in studies}
 
     def write_judgments() -> dict[str, Written]:
-        batches = tables.judgments(studies, kind, free_text, tell)
+        batches = tables.judgments(sources, columns["judgments"], free_text, tell)
         return _write_table(folder, "judgments", columns["judgments"], batches)
 
     with beside(write_judgments) as judgments:
         written = {
-            file: write_text(folder / file, pieces)
-            for file, pieces in kind.export(source, settings_in_force).items()
+            file: write_text(folder / file, pieces) for file, pieces in _public(sources).items()
         }
-        written |= _write_table(folder, "units", columns["units"], _counted(source, agreement))
+        written |= _write_table(folder, "units", columns["units"], _counting(sources, counted))
         stated = manifests.facts(
             studies,
             name=name,
@@ -177,17 +180,36 @@ def _write_data(
                 table: {column.name: column.meaning for column in own}
                 for table, own in columns.items()
             },
-            agreement=agreement,
+            counted=counted,
         )
     written |= judgments.result()
     return stated | {"files": {each: own._asdict() for each, own in written.items()}}, columns
 
 
-def _counted(source: StudySource, agreement: dict[str, Agreement]) -> Iterable[tables.Columns]:
+def _by_protocol(studies: Sequence[Study]) -> list[StudySource]:
+    own: dict[str, list[Study]] = {}
+    for study in studies:
+        own.setdefault(study.protocol, []).append(study)
+    return [StudySource(some, protocol(slug), released_with=studies) for slug, some in own.items()]
+
+
+def _public(sources: Sequence[StudySource]) -> dict[str, Iterable[str]]:
+    """The files of the protocols' public formats."""
+    files: dict[str, Iterable[str]] = {}
+    for source in sources:
+        _, settings = rules_of(source.studies[0])
+        for name, pieces in source.kind.export(source, settings).items():
+            files[name] = in_one_file(files[name], pieces) if name in files else pieces
+    return files
+
+
+def _counting(
+    sources: Sequence[StudySource], counted: dict[str, Counted]
+) -> Iterable[tables.Columns]:
     """Rows of units, which are counted on the way."""
-    for some in tables.units(source):
+    for some in tables.units(sources):
         for unit in some:
-            agreement[unit.study].add(unit.aggregate.distribution)
+            counted[unit.study].add(unit)
         yield tables.columns_of(some)
 
 

@@ -1,16 +1,16 @@
 """Tables: the judgments and the units of a release, row by row, out of its snapshot."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import orjson
 
 from hits.exporters.formats import Kind, Typed
 from hits.exporters.scrubbing import scrubbed
-from hits.models import Release, Study
+from hits.models import Release
 from hits.pipeline.aggregate import (
     BATCH,
     DIFFERENT_ANSWERS,
@@ -97,19 +97,40 @@ UNITS = (
 )
 
 
-def columns_of_judgments(kind: AnyProtocol) -> list[Typed]:
-    own = [Typed(name, kind.column_kinds.get(name, Kind.TEXT)) for name in kind.columns]
-    return [*JUDGMENTS, *own]
+def columns_of_judgments(kinds: Iterable[AnyProtocol]) -> list[Typed]:
+    """Those of every judgment, and those of the answers to any of these protocols."""
+    own = {
+        name: Typed(name, kind.column_kinds.get(name, Kind.TEXT))
+        for kind in kinds
+        for name in kind.columns
+    }
+    return [*JUDGMENTS, *own.values()]
 
 
 def judgments(
-    studies: Sequence[Study], kind: AnyProtocol, free_text: str, tell: Tell
+    sources: Sequence[StudySource], columns: Sequence[Typed], free_text: str, tell: Tell
 ) -> Iterator[Columns]:
-    """Some rows at a time, column by column."""
+    """Some rows at a time, column by column; what a protocol does not ask is empty."""
     done = 0
+    for source in sources:
+        names = [each.name for each in columns_of_judgments([source.kind])]
+        for some in _judgments_of(source, free_text):
+            found = dict(zip(names, some, strict=True))
+            count = len(some[0])
+            yield [found.get(each.name) or _nothing(each.kind) * count for each in columns]
+            done += count
+            tell(done)
+
+
+def _nothing(kind: Kind) -> list[Any]:
+    return [""] if kind == Kind.TEXT else [None]
+
+
+def _judgments_of(source: StudySource, free_text: str) -> Iterator[Columns]:
+    kind = source.kind
     answers = _cells_of_answers(kind, free_text)
     words = _HANDLED[Release.FreeText(free_text)]
-    for batch in in_batches(_JUDGMENTS, {"studies": [study.pk for study in studies]}):
+    for batch in in_batches(_JUDGMENTS, {"studies": source.ids}):
         payloads, given, people, shown, problems, study, unit, *rest = zip(*batch, strict=True)
         pool, sources, best_rank, page, version, position, submitted_at, use, place, seconds = rest
         items = _items(kind, set(payloads))
@@ -123,12 +144,10 @@ def judgments(
             *(use, place, seconds, list(map(words, problems))),
             *zip(*said, strict=True),
         ]
-        done += len(batch)
-        tell(done)
 
 
-def units(source: StudySource) -> Iterator[list[JudgedUnit]]:
-    left = source.units()
+def units(sources: Iterable[StudySource]) -> Iterator[list[JudgedUnit]]:
+    left = chain.from_iterable(source.units() for source in sources)
     while some := list(islice(left, BATCH)):
         yield some
 

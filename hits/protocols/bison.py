@@ -172,6 +172,7 @@ class Pair(NamedTuple):
 @register
 class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
     slug = "bison_captions"
+    dataset = "BISON"
     name = "BISON: caption choice"
     description = (
         "Which of an image’s captions tells it from a similar image: stage 2 of BISON, which feeds "
@@ -450,6 +451,7 @@ class ImagesWording(Frozen):
 @register
 class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
     slug = "bison_images"
+    dataset = "BISON"
     judgments_wanted = 2
     name = "BISON: image choice"
     description = (

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from hits.boxes import Box, marked
-from hits.exporters.streams import as_json_lists
+from hits.exporters.streams import JsonLists
 from hits.protocol import (
     GOLD,
     UNIT,
@@ -160,6 +160,7 @@ class DetectorsRow(Row):
 @register
 class Detectors(PagedProtocol[Settings, Wording]):
     slug = "detectors"
+    dataset = "VL-detector-eval"
     tells_what_was_shown = True
     judgments_wanted = 3
     name = "Comparison of detectors"
@@ -280,8 +281,8 @@ class Detectors(PagedProtocol[Settings, Wording]):
             for image, left, right, _ in _compared(source.units())
         )
         return {
-            "AMT_responses.json": as_json_lists([(PART, responses)]),
-            "AMT_keys.json": as_json_lists([(PART, keys)]),
+            "AMT_responses.json": JsonLists({PART: responses}),
+            "AMT_keys.json": JsonLists({PART: keys}),
         }
 
     def row(self, answer: Json) -> Sequence[Any]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 from pydantic import Field, StringConstraints, model_validator
 
 from hits.boxes import Box, marked, overlap
-from hits.exporters.streams import as_json_lists
+from hits.exporters.streams import JsonLists
 from hits.protocol import (
     GOLD,
     UNIT,
@@ -241,6 +241,7 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
     """Five objects of an image, each rated 3, 2 or 1."""
 
     part: ClassVar[str]
+    dataset = "VL-detector-eval"
     tells_what_was_shown = True
 
     styles = ("css/boxes.css",)
@@ -377,8 +378,8 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
             for unit, shown, _ in _said(source.units())
         )
         return {
-            "AMT_responses.json": as_json_lists([(self.part, responses)]),
-            "AMT_keys.json": as_json_lists([(self.part, keys)]),
+            "AMT_responses.json": JsonLists({self.part: responses}),
+            "AMT_keys.json": JsonLists({self.part: keys}),
         }
 
     columns: ClassVar[Sequence[str]] = ("ratings",)

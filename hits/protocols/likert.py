@@ -115,6 +115,7 @@ Words = TypeVar("Words", bound=ScaleWording)
 class Scale(PagedProtocol[ScaleSettings, Words]):
     """One of five answers from low to high; what people said together is their mean."""
 
+    dataset = "BISON"
     styles = ("css/protocols/scale.css",)
     settings_model = ScaleSettings
     sources = frozenset({Source.CORPUS, Source.ROWS})

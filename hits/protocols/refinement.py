@@ -185,6 +185,7 @@ class RenovationWording(Frozen):
 @register
 class Renovation(PagedProtocol[PageSettings, RenovationWording]):
     slug = RENOVATION
+    dataset = "MSCOCO-FG"
     name = "Text renovation"
     description = (
         "A text that a machine made finer is confirmed, corrected with few words or given up, "
@@ -477,6 +478,7 @@ class RightTextWording(Frozen):
 @register
 class RightText(PagedProtocol[PageSettings, RightTextWording]):
     slug = "right_text"
+    dataset = "MSCOCO-FG"
     name = "Wrong or right text"
     description = (
         "Which of two texts describes an image: what a machine said, or what people made of it?"

@@ -403,6 +403,7 @@ class Similarity(PagedProtocol[Own, Said]):
     is_ordered: ClassVar[bool] = False
     is_across: ClassVar[bool] = False
     positive_from: ClassVar[float]
+    dataset = "Crisscrossed Captions"
     scripts = ("js/protocols/slider.js",)
     styles = ("css/protocols/similarity.css",)
     columns: ClassVar[Sequence[str]] = ("score", "moved")
@@ -526,16 +527,17 @@ class Similarity(PagedProtocol[Own, Said]):
         return answer["score"], ";".join(answer["moved"])
 
     def export(self, source: ReleaseSource, settings: Own) -> Mapping[str, Iterable[str]]:
-        """The mean of each pair, and each judgment by itself."""
-        name = "_".join(filter(None, [self.slug, _NOT_IN_A_NAME.sub("-", source.split)]))
-        return {
-            f"{name}.csv": as_csv(
-                (*self.ends, "agg_score", "sampling_method"), self._means(source, settings)
-            ),
-            f"{name}_raw.csv": as_csv(
-                (*self.ends, "score", "sampling_method"), self._judgments(source, settings)
-            ),
-        }
+        """The mean of each pair, and each judgment by itself, of each split."""
+        files: dict[str, Iterable[str]] = {}
+        for own in source.by_split():
+            name = "_".join(filter(None, [self.slug, _NOT_IN_A_NAME.sub("-", own.split)]))
+            files[f"{name}.csv"] = as_csv(
+                (*self.ends, "agg_score", "sampling_method"), self._means(own, settings)
+            )
+            files[f"{name}_raw.csv"] = as_csv(
+                (*self.ends, "score", "sampling_method"), self._judgments(own, settings)
+            )
+        return files
 
     def _means(self, source: ReleaseSource, settings: Own) -> Iterator[Sequence[str]]:
         for unit in source.units():

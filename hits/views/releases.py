@@ -1,7 +1,5 @@
 """Releases: asked for as a job, listed with what they say, downloaded file by file."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -11,8 +9,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from hits.models import Release, ReleaseFile, Study, User
 from hits.pipeline import jobs, links, shelf, visible
-from hits.pipeline.errors import Closed
-from hits.pipeline.release import Wish, as_arguments
+from hits.pipeline.errors import Closed, PipelineError
+from hits.pipeline.release import Wish, as_arguments, check
+from hits.protocol import released_together
 from hits.serving import AnyResponse, file_response
 from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.research import opened_beside, recent_jobs, study_context
@@ -27,13 +26,10 @@ SECONDS = 600
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_of_researcher(request, slug)
     user = user_of(request)
-    others = opened_beside(request, study)
+    others = opened_beside(request, study, released_together(study.protocol)).filter(pilot_of=None)
     initial = {"name": study.slug, "licence": study.corpus.licence}
     form = ReleaseForm(request.POST or None, others=others, initial=initial)
-    if request.method == "POST" and study.state == Study.State.DRAFT:
-        form.add_error(None, "A draft has nothing to release. Open the study first.")
-    if request.method == "POST" and form.is_valid():
-        _ask(study, user, form.cleaned_data)
+    if request.method == "POST" and form.is_valid() and _asked(study, user, form):
         messages.success(request, "The release is being made.")
         return redirect("study_releases", slug=slug)
     made = visible.releases(user).filter(studies=study).select_related("made_by")
@@ -47,12 +43,20 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "research/releases.html", context, status=422 if form.errors else 200)
 
 
-def _ask(study: Study, user: User, said: dict[str, Any]) -> None:
+def _asked(study: Study, user: User, form: ReleaseForm) -> bool:
+    """Whether a job makes it now; else the form says why not."""
+    said = form.cleaned_data
     free_text = said["free_text"] or Release.FreeText.KEPT
     wish = Wish(licence=said["licence"], free_text=free_text, step=said["step"])
     together = [study, *said["also"]]
+    try:
+        check(studies=together, name=said["name"], by=user)
+    except PipelineError as refusal:
+        form.add_error(None, refusal.message)
+        return False
     arguments = as_arguments(studies=together, name=said["name"], by=user, wish=wish)
     jobs.ask(kind="release", arguments=arguments, by=user, study=study)
+    return True
 
 
 @login_required

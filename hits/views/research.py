@@ -1,5 +1,6 @@
 """The researcher's desk: studies and how they stand, first results, jobs."""
 
+from collections.abc import Collection
 from typing import Any
 
 from defusedcsv import csv
@@ -338,12 +339,14 @@ def study_context(request: HttpRequest, found: Study, tab: str) -> dict[str, Any
     return desks(user_of(request)) | {"study": found, "tab": tab}
 
 
-def opened_beside(request: HttpRequest, found: Study) -> QuerySet[Study]:
-    """The researcher's other studies of the same kind on the same corpus."""
+def opened_beside(
+    request: HttpRequest, found: Study, protocols: Collection[str] = ()
+) -> QuerySet[Study]:
+    """The researcher's other studies on the same corpus, of the same protocol or of these."""
     theirs = Study.objects.of(user_of(request), Role.RESEARCHER).exclude(pk=found.pk)
-    return theirs.filter(corpus=found.corpus_id, protocol=found.protocol).exclude(
-        state=Study.State.DRAFT
-    )
+    return theirs.filter(
+        corpus=found.corpus_id, protocol__in=protocols or [found.protocol]
+    ).exclude(state=Study.State.DRAFT)
 
 
 def recent_jobs(found: QuerySet[Job]) -> QuerySet[Job]:

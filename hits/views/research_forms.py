@@ -23,6 +23,7 @@ from hits.pipeline.links import LONGEST_HOURS
 from hits.pipeline.people import IN_HOUSE
 from hits.pipeline.versions import MOST_PAY, TOO_MUCH_PAY
 from hits.procedures import procedures
+from hits.protocol import protocol
 
 PLAIN = {"invalid": "Use plain letters, digits, hyphens and underscores only."}
 
@@ -327,6 +328,11 @@ class InviteForm(forms.Form):
     days = forms.IntegerField(label="Valid for days", min_value=1, max_value=365, initial=14)
 
 
+class StudiesField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, obj: Study) -> str:
+        return f"{obj.name} ({protocol(obj.protocol).name})"
+
+
 class ReleaseForm(forms.Form):
     name = forms.SlugField(
         max_length=80,
@@ -351,7 +357,7 @@ class ReleaseForm(forms.Form):
             ("major", "major"),
         ],
     )
-    also = forms.ModelMultipleChoiceField(
+    also = StudiesField(
         Study.objects.none(),
         required=False,
         label="Together with",
@@ -361,7 +367,7 @@ class ReleaseForm(forms.Form):
     def __init__(self, *args: Any, others: QuerySet[Study], **values: Any) -> None:
         super().__init__(*args, **values)
         also = self.fields["also"]
-        assert isinstance(also, forms.ModelMultipleChoiceField)
+        assert isinstance(also, StudiesField)
         also.queryset = others
 
 

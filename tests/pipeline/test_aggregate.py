@@ -5,6 +5,7 @@ from hits.pipeline.aggregate import StudySource
 from hits.pipeline.open import create_study
 from hits.protocol import protocol
 from tests import making
+from tests.protocols.cases.similarity import study_of
 
 pytestmark = pytest.mark.django_db
 
@@ -47,3 +48,26 @@ def test_an_export_of_a_split_reads_that_split_alone(study: Study) -> None:
     study.split = "test"
     study.save()
     assert list(captioned(study)) == ["image_000000000002.png", "image_000000000003.png"]
+
+
+@pytest.mark.parametrize(
+    ("splits", "found"),
+    [
+        (("val", "val", "test"), "val"),
+        (("val", "test", "test"), "test+val"),
+        (("val", "", "test"), ""),
+        (("test", "test", "test"), "test"),
+        (("", "", ""), ""),
+    ],
+)
+def test_a_study_that_names_no_split_is_of_that_of_all_it_asks_about(
+    splits: tuple[str, ...], found: str
+) -> None:
+    corpus = making.corpus(images=3)
+    images = list(corpus.images.order_by("pk"))
+    for image, split in zip(images, splits, strict=True):
+        Image.objects.filter(pk=image.pk).update(split=split)
+    (text,) = images[0].captions.all()[:1]
+    row = {"caption": text.pk, "positive": images[0].pk, "negative": images[1].pk}
+    study = study_of("bison_images", corpus, [row])
+    assert StudySource([study], protocol("bison_images")).split == found

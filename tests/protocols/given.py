@@ -48,6 +48,9 @@ class Released:
     def units(self, by: str = "") -> Iterator[JudgedUnit]:
         return iter(sorted(self.judged, key=lambda unit: unit.payload[by]) if by else self.judged)
 
+    def by_split(self) -> "list[Released]":
+        return [self]
+
     def queries(self, direction: str) -> Iterator[ReleasedQuery]:
         return iter(())
 

@@ -23,6 +23,9 @@ class Released:
     def units(self, by: str = "") -> Iterator[JudgedUnit]:
         return iter(self.judged)
 
+    def by_split(self) -> "list[Released]":
+        return [self]
+
     def queries(self, direction: str) -> Iterator[ReleasedQuery]:
         return iter(())
 
