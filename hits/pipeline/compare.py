@@ -96,12 +96,13 @@ def comparable(corpus: Corpus) -> list[Proposal]:
 
 
 def usual(proposals: Sequence[Proposal]) -> list[Proposal]:
-    """The newest of each machine and direction, on the split that was proposed on last."""
+    """The newest of each machine and direction, on the split that was proposed on last; no more
+    than are compared."""
     newest: dict[tuple[int, str], Proposal] = {}
     for each in proposals:
         if each.split == proposals[0].split:
             newest.setdefault((each.machine_id, each.direction), each)
-    return list(newest.values())
+    return list(newest.values())[:MOST_PROPOSALS]
 
 
 def compare(*, corpus: Corpus, proposals: Sequence[Proposal], top: int = TOP) -> Comparison:

@@ -36,8 +36,6 @@ class CompareForm(forms.Form):
             "machine"
         )
         field.widget.attrs["size"] = min(max(len(found), 2), 8)
-        field.initial = usual(found)
-        self.fields["top"].initial = TOP
 
 
 @login_required
@@ -46,13 +44,14 @@ def proposals(request: HttpRequest, slug: str) -> HttpResponse:
     user = user_of(request)
     corpus = get_object_or_404(visible.corpora(user), slug=slug)
     # As it is asked for, and without a question as it would be answered.
-    form = CompareForm(request.GET or None, corpus=corpus)
+    newest = usual(comparable(corpus))
+    unasked = {"proposal": [each.pk for each in newest], "top": TOP}
+    form = CompareForm(request.GET or unasked, corpus=corpus)
     context = desks(user) | {"corpus": corpus, "form": form}
-    if form.is_bound and not form.is_valid():
+    if not form.is_valid():
         return render(request, "research/proposals.html", context, status=422)
-    asked = form.cleaned_data if form.is_bound else {}
-    chosen = list(asked.get("proposal") or usual(comparable(corpus)))
-    top, seed = asked.get("top") or TOP, asked.get("seed") or 0
+    chosen = list(form.cleaned_data["proposal"]) or newest
+    top, seed = form.cleaned_data["top"] or TOP, form.cleaned_data["seed"] or 0
     context |= {"chosen": chosen, "top": top, "next_seed": seed + 1}
     if chosen:
         try:

@@ -1,5 +1,6 @@
 """Two studies with people in every role, and secrets planted that no rater may ever see."""
 
+import json
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -286,7 +287,8 @@ def _started_recipe(corpus: Corpus) -> Run:
 def _finished_import(corpus: Corpus) -> Job:
     refusals = Path(settings.DATA_DIR) / "imports" / "refused.jsonl"
     refusals.parent.mkdir(parents=True, exist_ok=True)
-    refusals.write_text('{"why": "no JSON"}\n')
+    line = dict.fromkeys(("file", "place", "kind", "id", "reason", "detail"), "x")
+    refusals.write_text(f"{json.dumps(line)}\n")
     job = jobs.ask(kind="import", arguments={}, by=corpus.owner, corpus=corpus)
     job.result = LoadReport(refusals=str(refusals), refused=1).as_json()
     job.state = Job.State.DONE

@@ -129,6 +129,17 @@ def test_what_cannot_be_compared_is_refused(corpus: Corpus, proposals: list[Prop
         compare(corpus=corpus, proposals=proposals)
 
 
+def test_the_page_tells_why_what_nobody_chose_is_too_much(
+    corpus: Corpus, proposals: list[Proposal]
+) -> None:
+    Proposal.objects.filter(pk=proposals[0].pk).update(queries=2**30)
+    client = Client()
+    client.force_login(corpus.owner)
+    page = client.get(f"/research/corpora/{corpus.slug}/proposals/")
+    assert page.status_code == 422
+    assert "look at fewer of each list" in page.content.decode()
+
+
 def test_page_api_and_command_say_the_same(corpus: Corpus, proposals: list[Proposal]) -> None:
     client = Client()
     client.force_login(corpus.owner)
