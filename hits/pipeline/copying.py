@@ -12,7 +12,7 @@ import psycopg2
 from django.db import connection, transaction
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-_NEW_IDS = "SELECT nextval(%s::regclass) FROM generate_series(1, %s)"
+_NEW_IDS = "SELECT array_agg(nextval(%s::regclass)) FROM generate_series(1, %s)"
 CHUNK = 1 << 20
 LINES = 2000
 NULL = "\\N"
@@ -47,7 +47,8 @@ def new_ids(table: str, count: int) -> list[int]:
     """Ids for rows to come, the last first, so that they are popped in their order."""
     with connection.cursor() as cursor:
         cursor.execute(_NEW_IDS, [f"{table}_id_seq", count])
-        return [number for (number,) in reversed(cursor.fetchall())]
+        (ids,) = cursor.fetchone()
+    return list(reversed(ids or []))
 
 
 def analyze(tables: str) -> None:

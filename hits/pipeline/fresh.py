@@ -14,7 +14,7 @@ BATCH = 4_000
 MOST_REFUSALS = 1_000
 
 _IMAGE = ["id", "corpus_id", "external_id", "file_name", "split", "width", "height"]
-_CAPTION = ["id", "corpus_id", "image_id", "external_id", "text"]
+_CAPTION = ["corpus_id", "image_id", "external_id", "text"]
 
 
 class NeedsComparing(Exception):
@@ -56,7 +56,6 @@ class _Storing:
         self._images: list[str] = []
         self._captions: list[str] = []
         self._image_ids = new_ids("hits_image", BATCH)
-        self._caption_ids = new_ids("hits_caption", BATCH)
         self._last: tuple[str | int | None, ...] = ("",)
         self._last_id = 0
 
@@ -93,17 +92,13 @@ class _Storing:
         _, external_id, image_id, text = record
         if image_id != self._last[0]:
             raise NeedsComparing
-        self._captions.append(
-            f"{self._caption_ids.pop()}\t{self._corpus_id}\t{self._last_id}\t"
-            f"{cells(external_id, text)}\n"
-        )
+        self._captions.append(f"{self._corpus_id}\t{self._last_id}\t{cells(external_id, text)}\n")
 
     def write(self) -> None:
         self._copies.wait()
         self.stored.images += len(self._images)
         self.stored.captions += len(self._captions)
         self._image_ids = new_ids("hits_image", len(self._images)) + self._image_ids
-        self._caption_ids = new_ids("hits_caption", len(self._captions)) + self._caption_ids
         self._copies.start("hits_image", _IMAGE, self._images)
         self._copies.start("hits_caption", _CAPTION, self._captions)
         self._images.clear()

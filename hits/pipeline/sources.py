@@ -147,7 +147,7 @@ class _Images:
         self._copies = copies
         self._tell = tell
         self._last = self._done = 0
-        self._found: list[CorpusImage] = []
+        self._read: list[list[Row]] = []
 
     def __iter__(self) -> Iterator[CorpusImage]:
         while found := self._take():
@@ -156,42 +156,53 @@ class _Images:
             self._tell(self._done)
 
     def _take(self) -> list[CorpusImage]:
-        if not self._found:
+        if not self._read:
             self._copies.wait()
             self.read_ahead()
-        found, self._found = self._found, []
-        return found
-
-    def read_ahead(self) -> None:
-        if self._found:
-            return
-        sizes = _rows(_IMAGES, last=self._last, **self._within)
-        if not sizes:
-            return
-        self._last = sizes[-1][0]
-        ids = [pk for pk, _, _ in sizes]
-        captions = _captions_of(ids)
-        regions = _regions_of(ids) if self._has_regions else {}
-        self._found = [
-            CorpusImage(pk, width, height, captions.get(pk, {}), regions.get(pk, ()))
+        if not self._read:
+            return []
+        (sizes, captions, regions), self._read = self._read, []
+        texts, outlined = _texts(captions), _outlined(regions)
+        return [
+            CorpusImage(pk, width, height, texts.get(pk, {}), outlined.get(pk, ()))
             for pk, width, height in sizes
         ]
+
+    def read_ahead(self) -> None:
+        """Rows alone: what becomes of them is made while others are stored."""
+        if self._read:
+            return
+        if sizes := _rows(_IMAGES, last=self._last, **self._within):
+            self._last = sizes[-1][0]
+            within = _as_array([pk for pk, _, _ in sizes])
+            regions = _rows(_REGIONS, images=within) if self._has_regions else []
+            self._read = [sizes, _rows(_CAPTIONS, images=within), regions]
 
 
 def images_of(images: Collection[int]) -> list[CorpusImage]:
     """These images with their captions and regions."""
     ids = sorted(images)
-    captions, regions = _captions_of(ids), _regions_of(ids)
+    captions, regions = _captions_of(ids), _outlined(_rows(_REGIONS, images=_as_array(ids)))
     return [CorpusImage(pk, 0, 0, captions.get(pk, {}), regions.get(pk, ())) for pk in ids]
 
 
 def _captions_of(images: Sequence[int]) -> dict[int, Mapping[int, str]]:
-    found = groupby(_rows(_CAPTIONS, images=images), key=_query_of)
+    return _texts(_rows(_CAPTIONS, images=_as_array(images)))
+
+
+def _as_array(ids: Iterable[int]) -> str:
+    """As PostgreSQL writes arrays: the driver's way, a constant for each, takes it longer to read
+    than to answer."""
+    return "{" + ",".join(map(str, ids)) + "}"
+
+
+def _texts(captions: Iterable[Row]) -> dict[int, Mapping[int, str]]:
+    found = groupby(captions, key=_query_of)
     return {image: {pk: text for _, pk, text in rows} for image, rows in found}
 
 
-def _regions_of(images: Sequence[int]) -> dict[int, tuple[Region, ...]]:
-    found = groupby(_rows(_REGIONS, images=images), key=_query_of)
+def _outlined(regions: Iterable[Row]) -> dict[int, tuple[Region, ...]]:
+    found = groupby(regions, key=_query_of)
     return {image: tuple([_region(row) for row in rows]) for image, rows in found}
 
 
