@@ -90,7 +90,16 @@ def _refuse_wrong(page: Assignment, by: User, use: str, payment: str, reason: st
         raise NotAllowed("You did this page yourself: somebody else has to decide on it.")
     if use not in Assignment.Use.values or payment not in Assignment.Payment.values:
         raise Refused("Say whether the judgments are used and whether the work is paid.")
+    _refuse_unpaid(use, payment)
     refuse_reason(reason)
+
+
+def _refuse_unpaid(use: str, payment: str) -> None:
+    """Nobody's work is taken for nothing, or leaves the queue with its pay forgotten."""
+    if use == Assignment.Use.USED and payment == Assignment.Payment.REFUSED:
+        raise Refused("Work that is not paid is not used.")
+    if use != Assignment.Use.PENDING and payment == Assignment.Payment.PENDING:
+        raise Refused("Say whether the work is paid: nobody would be asked again.")
 
 
 def refuse_reason(reason: str) -> None:
@@ -200,6 +209,8 @@ def take_back(*, assignment: Assignment, by: User, seen: int | None = None) -> A
     use, payment = _before(locked, newest)
     claim = Claim.objects.filter(assignment=locked).select_related("hit__publication").first()
     settled = payment_there(claim) if claim is not None and claim.theirs else ""
+    if settled == Assignment.Payment.REFUSED and use == Assignment.Use.USED:
+        raise Closed("The marketplace has refused payment for good: unpaid work is not used.")
     record(locked, use=use, payment=settled or payment, reason=TAKEN_BACK, by=by, in_any_case=True)
     Assignment.objects.filter(pk=locked.pk).update(looked_at=None)
     return locked

@@ -193,12 +193,20 @@ def act(*, study: Study, person: int, kind: str, text: str, by: User) -> PersonE
     if kind == Kind.EXCLUDED:
         return people.exclude(study=study, account=account, reason=text, by=by)
     if kind == Kind.READMITTED:
+        if not people.excluded_because(study, account):
+            raise Closed("This person is not excluded.")
         return people.readmit(study=study, account=account, reason=text, by=by)
     if kind == Kind.QUALIFIED:
-        training.let_in(study=study, person_id=person, by=by)
+        _let_in(study, person, by)
     elif kind not in {Kind.WARNING, Kind.APPEAL}:
         raise Refused("Warn, exclude, readmit or qualify somebody, or write down their appeal.")
     return _said(study, person, kind, text, by)
+
+
+def _let_in(study: Study, person: int, by: User) -> None:
+    if study.version is None or not study.version.training_units:
+        raise Refused("Nobody is trained in this study, so that nobody has to be let in.")
+    training.let_in(study=study, person_id=person, by=by)
 
 
 def _refuse_text(text: str) -> None:

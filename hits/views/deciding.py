@@ -37,10 +37,10 @@ def choices_on(assignment: Assignment, settled: str) -> list[Choice]:
     looked_at = f"{found} Looked at by a reviewer: the judgments are used."
     if settled:
         unused = f"{found} The judgments are not used."
-        return [
-            Choice("pay", "not_used", settled, "Do not use", "1", unused),
-            Choice("use", "used", settled, "Use", "2", looked_at),
-        ]
+        without = Choice("pay", "not_used", settled, "Do not use", "1", unused)
+        if settled == Payment.REFUSED:
+            return [without]
+        return [without, Choice("use", "used", settled, "Use", "2", looked_at)]
     return [
         Choice(
             "pay", "not_used", "approved", "Pay, do not use", "1",
@@ -61,7 +61,7 @@ def _finding(assignment: Assignment) -> str:
 
 def proposal_for(choices: Sequence[Choice], assignment: Assignment) -> Choice:
     """The fair one: work in doubt is paid all the same, only not used."""
-    return choices[0] if assignment.golds_failed or assignment.doubt >= 1 else choices[1]
+    return choices[0] if assignment.golds_failed or assignment.doubt >= 1 else choices[-1]
 
 
 def in_words(use: str, payment: str) -> str:

@@ -102,6 +102,7 @@ def replay(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
         "assignment": assignment,
         "alike": {},
         "submit_url": "",
+        "is_preview": True,
         "view": "all",
         "leave_url": _address(assignment),
     }

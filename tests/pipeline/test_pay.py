@@ -50,7 +50,7 @@ def decision(claim: Claim, payment: str, reason: str = "As seen.") -> None:
     page, by = claim.assignment, claim.hit.publication.created_by
     assert page is not None
     if payment == "refused":
-        making.refuse(page, by, reason, use="used")
+        making.refuse(page, by, reason)
     else:
         decide(assignment=page, by=by, use="used", payment=payment, reason=reason)
 

@@ -91,12 +91,26 @@ def test_refusing_payment_leaves_the_places_alone(page: Assignment) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"use": "maybe"}, {"payment": "later"}, {"reason": " "}, {"use": ""}]
+    "wrong",
+    [
+        {"use": "maybe"},
+        {"payment": "later"},
+        {"reason": " "},
+        {"use": ""},
+        {"payment": "pending"},
+        {"use": "not_used", "payment": "pending"},
+    ],
 )
 def test_a_decision_that_says_nothing_is_refused(page: Assignment, wrong: dict[str, str]) -> None:
     values: Any = {"use": "used", "payment": "approved", "reason": "Because."} | wrong
     with pytest.raises(Refused):
         decide(assignment=page, by=page.study.corpus.owner, **values)
+    assert not Decision.objects.exists()
+
+
+def test_work_that_is_not_paid_is_not_used(page: Assignment) -> None:
+    with pytest.raises(Refused, match="not paid is not used"):
+        making.refuse(page, page.study.corpus.owner, "No work was done.", use="used")
     assert not Decision.objects.exists()
 
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from django.db import DatabaseError, transaction
 
@@ -13,11 +15,12 @@ from tests import making
 
 pytestmark = pytest.mark.django_db
 
+SMALL = {"candidates_a_page": 4, "justification": False}
+
 
 @pytest.fixture
 def study() -> Study:
-    settings = {"candidates_a_page": 4, "justification": False}
-    return making.study(making.corpus(images=14), settings=settings, pay="0.50")
+    return making.study(making.corpus(images=14), settings=SMALL, pay="0.50")
 
 
 @pytest.fixture
@@ -55,7 +58,7 @@ def test_what_is_done_about_a_person_is_on_record_with_who_and_why(
     study: Study, rater: Account
 ) -> None:
     owner = study.corpus.owner
-    for kind in ("warning", "excluded", "readmitted", "qualified"):
+    for kind in ("warning", "excluded", "readmitted"):
         standing.act(study=study, person=rater.person_id, kind=kind, text=f"{kind}!", by=owner)
         if kind == "excluded":
             with pytest.raises(PipelineError):
@@ -66,10 +69,26 @@ def test_what_is_done_about_a_person_is_on_record_with_who_and_why(
         ("warning", "warning!", owner.pk),
         ("excluded", "excluded!", owner.pk),
         ("readmitted", "readmitted!", owner.pk),
-        ("qualified", "qualified!", owner.pk),
     ]
     with pytest.raises(DatabaseError, match="only ever added"), transaction.atomic():
         PersonEvent.objects.update(text="Something else.")
+
+
+def test_somebody_is_let_in_where_people_are_trained_and_nowhere_else(
+    study: Study, rater: Account
+) -> None:
+    owner = study.corpus.owner
+    trains = making.study(study.corpus, settings=SMALL, training_units=2)
+    trained = making.rater(trains)
+    draw(study=trains, account=trained)
+    act: Any = {"kind": "qualified", "text": "Known from before.", "by": owner}
+    standing.act(study=trains, person=trained.person_id, **act)
+    assert trains.participations.get().qualified_at is not None
+    with pytest.raises(Refused):
+        standing.act(study=study, person=rater.person_id, **act)
+    with pytest.raises(Closed, match="not excluded"):
+        standing.act(study=study, person=rater.person_id, **act | {"kind": "readmitted"})
+    assert [event.study for event in PersonEvent.objects.all()] == [trains]
 
 
 @pytest.mark.parametrize(("kind", "text"), [("warning", " "), ("praise", "Good!"), ("answer", "x")])

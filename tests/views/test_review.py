@@ -277,7 +277,9 @@ def refreshed(page: Assignment) -> tuple[str, str]:
 def test_a_page_is_shown_again_as_its_rater_saw_it(study: Study, desk: Client) -> None:
     page = flagged(study)
     shown = desk.get(f"{address(page)}replay/").text
-    assert "in this order. Nothing is stored here." in shown
+    assert "in this order. Nothing can be sent from here." in shown
+    assert 'id="submit" hidden' in shown
+    assert "yours until" not in shown
     assert shown.count('class="question"') == page.slots.count()
     assert desk.post(f"{address(page)}replay/").status_code == 405
 
