@@ -1,10 +1,12 @@
 """Boxes drawn on an image, each with its label on a plate: pure geometry, in the image's pixels."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 from unicodedata import east_asian_width
+
+from hits.records import Json
 
 # The height of a plate, as a part of the image's longer and of its shorter side: legible also
 # where the image is shown small. Words, which hide more, are lower than single letters.
@@ -76,6 +78,18 @@ def shared(one: Box, two: Box) -> float:
     width = min(one.right, two.right) - max(one.x, two.x)
     height = min(one.bottom, two.bottom) - max(one.y, two.y)
     return max(width, 0.0) * max(height, 0.0)
+
+
+def beside_the_image(objects: Iterable[Json], size: tuple[int, int] | None) -> str:
+    """Which of the labelled boxes, if one, has nothing in an image of this size."""
+    image = Box(0, 0, *size) if size else None
+    for each in objects:
+        if image and not shared(Box(*each["box"]), image):
+            return (
+                f"The box of “{each['label']}” lies outside the image, which is {image.width:g} "
+                f"pixels wide and {image.height:g} high."
+            )
+    return ""
 
 
 def overlap(boxes: Sequence[Box]) -> float:

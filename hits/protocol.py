@@ -23,6 +23,7 @@ from hits.records import (
     Items,
     Json,
     JudgedUnit,
+    Named,
     Option,
     ReleaseSource,
     Tallied,
@@ -124,6 +125,14 @@ class FieldErrors(Exception):
         self.errors = dict(errors)
 
 
+def only(fields: Fields, name: str) -> str:
+    """What was said in a field that takes one value; of several, none is chosen."""
+    values = fields.get(name) or [""]
+    if len(values) > 1:
+        raise FieldErrors({name: "Give one answer, not several."})
+    return values[0]
+
+
 Settings = TypeVar("Settings", bound=Frozen)
 Wording = TypeVar("Wording", bound=Frozen)
 
@@ -152,6 +161,11 @@ class Protocol(ABC, Generic[Settings, Wording]):
     feeders: ClassVar[frozenset[str]] = frozenset()
     apart_from: ClassVar[frozenset[str]] = frozenset()
     row_model: type[Frozen] | None = None
+
+    def unfit(self, row: Json, named: Named) -> str:
+        """Why a row, with ids here in the place of outside ones, does not fit the items that it
+        names; empty if it does."""
+        return ""
 
     # Payloads that show the form to people who have no study yet: image 1 to 6 and caption 1 to 6,
     # each of its image, stand for items of a corpus.

@@ -184,9 +184,7 @@ RECIPES = (
                 "across", "cxc-sits", "An image and a text (SITS)",
                 fed_by=("texts", "images"), settings={"originals": True},
             ),
-            Release("sts", "Similarities of texts", ("texts",)),
-            Release("sis", "Similarities of images", ("images",)),
-            Release("sits", "Similarities of images and texts", ("across",)),
+            Release("similarities", "All similarities", ("texts", "images", "across")),
         ),
     ),
     Recipe(
@@ -200,8 +198,10 @@ RECIPES = (
                 rows="Each caption with what a model made of it: image, caption, proposed.",
             ),
             *_study("right-text", "fg-right-text", "Which text is right?", fed_by=("renovation",)),
-            Release("texts", "Renovated texts", ("renovation",)),
-            Release("wrong-right", "Pairs of a wrong and a right text", ("right-text",)),
+            Release(
+                "texts", "Renovated texts, and pairs of a wrong and a right one",
+                ("renovation", "right-text"),
+            ),
         ),
     ),
     Recipe(
@@ -220,9 +220,7 @@ RECIPES = (
                 "detectors", "importance-detectors", "Survey 3: two detectors",
                 rows="What at least two detectors found in each image: image, systems.",
             ),
-            Release("prominence", "Survey 1", ("prominence",)),
-            Release("relevance", "Survey 2", ("relevance",)),
-            Release("comparison", "Survey 3", ("detectors",)),
+            Release("surveys", "All three surveys", ("prominence", "relevance", "detectors")),
         ),
     ),
 )  # fmt: skip

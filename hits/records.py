@@ -53,6 +53,14 @@ class CorpusImage(NamedTuple):
     regions: tuple[Region, ...]
 
 
+class Named(NamedTuple):
+    """What is known of the items that uploaded rows name, by their ids: the width and height of
+    images that have a file or say so, and the image that each caption belongs to."""
+
+    sizes: Mapping[int, tuple[int, int]]
+    image_of: Mapping[int, int]
+
+
 class UnitDraft(NamedTuple):
     key: str
     pool: str

@@ -33,8 +33,9 @@ def as_shown(outputs: Sequence[Json], shown: Json | None) -> list[Json]:
 def chosen(
     fields: Fields, outputs: Sequence[Json], shown: Json | None, *, ties: bool = False
 ) -> str | None:
-    """The system on the side that was chosen."""
-    choice = (fields.get("choice") or [""])[0]
+    """The system on the side that was chosen, if one was."""
+    said = fields.get("choice", [])
+    choice = said[0] if len(said) == 1 else ""
     if choice == TIE and ties:
         return TIE
     return as_shown(outputs, shown)[SIDES.index(choice)]["system"] if choice in SIDES else None

@@ -16,6 +16,7 @@ from hits.pipeline.uploaded import (
     as_json,
     batches,
     ids_of,
+    items_named,
     opened,
     row_of,
     silent,
@@ -44,9 +45,9 @@ def import_rows(
 ) -> dict[str, Any]:
     """Take in the lines of a CSV or JSONL file that are rows of the study's protocol. The same
     lines again add nothing."""
-    model = row_model_of(study)
+    row_model_of(study)
     with opened(study=study, source=source, called=called, report=report) as file:
-        taken, added = _store(study, file, model, tell)
+        taken, added = _store(study, file, tell)
     analyze("hits_studyrow (study_id, number)")
     tell(taken + file.refused, taken + file.refused, f"{added:,} rows added.")
     return {"added": added, "there": taken - added, **file.outcome()}
@@ -74,13 +75,13 @@ def row_model_of(study: Study) -> type[Frozen]:
 
 
 @transaction.atomic
-def _store(study: Study, file: Uploaded, model: type[Frozen], tell: Tell) -> tuple[int, int]:
+def _store(study: Study, file: Uploaded, tell: Tell) -> tuple[int, int]:
     taken = 0
     with connection.cursor() as cursor:
         cursor.execute(_ALONE, {"study": study.pk})
         cursor.execute(_BESIDE)
         for batch in batches(file.lines()):
-            lines = _lines(study, file, model, batch)
+            lines = _lines(study, file, batch)
             copy_lines("new_row", ["line", "content"], lines)
             taken += len(lines)
             tell(taken + file.refused, message="Reading.")
@@ -90,7 +91,8 @@ def _store(study: Study, file: Uploaded, model: type[Frozen], tell: Tell) -> tup
     return taken, added
 
 
-def _lines(study: Study, file: Uploaded, model: type[Frozen], batch: Sequence[Line]) -> list[str]:
+def _lines(study: Study, file: Uploaded, batch: Sequence[Line]) -> list[str]:
+    kind, model = protocol(study.protocol), row_model_of(study)
     rows = []
     for line in batch:
         try:
@@ -98,10 +100,14 @@ def _lines(study: Study, file: Uploaded, model: type[Frozen], batch: Sequence[Li
         except Bad as bad:
             file.refuse(line.number, bad)
     ids = ids_of(study, (row for _, row in rows))
+    named = items_named(ids)
     lines = []
     for number, row in rows:
         try:
-            lines.append(f"{number}\t{cells(as_json(with_ids(row, ids)))}\n")
+            found = with_ids(row, ids)
+            if why := kind.unfit(found, named):
+                raise Bad("does-not-fit", why)
+            lines.append(f"{number}\t{cells(as_json(found))}\n")
         except Bad as bad:
             file.refuse(number, bad)
     return lines

@@ -27,7 +27,7 @@ from hits.models import Study
 from hits.pipeline.errors import Refused
 from hits.pipeline.plainly import plainly
 from hits.protocol import CaptionRef, Frozen, ImageRef, RegionRef
-from hits.records import Json
+from hits.records import Json, Named
 
 FIRST_REFUSALS = 20
 BATCH = 5000
@@ -45,6 +45,13 @@ _IDS = """
     SELECT external_id, id FROM {table}
     WHERE corpus_id = %(corpus)s AND external_id = ANY (%(names)s)
 """
+
+_SIZES = """
+    SELECT i.id, coalesce(b.width, i.width), coalesce(b.height, i.height)
+    FROM hits_image i LEFT JOIN hits_blob b ON b.sha256 = i.blob_id
+    WHERE i.id = ANY (%s::bigint[]) AND coalesce(b.width, i.width) IS NOT NULL
+"""
+_IMAGE_OF = "SELECT id, image_id FROM hits_caption WHERE id = ANY (%s::bigint[])"
 
 
 class Tell(Protocol):
@@ -225,6 +232,19 @@ def _look_up(corpus_id: int, kind: type[str], names: set[str]) -> dict[str, int]
         values: dict[str, Any] = {"corpus": corpus_id, "names": list(map(str, names))}
         cursor.execute(_IDS.format(table=table), values)
         return dict(cursor.fetchall())
+
+
+def items_named(ids: Ids) -> Named:
+    with connection.cursor() as cursor:
+        cursor.execute(_SIZES, [_literal(ids.get(ImageRef, {}))])
+        sizes = {pk: (width, height) for pk, width, height in cursor.fetchall()}
+        cursor.execute(_IMAGE_OF, [_literal(ids.get(CaptionRef, {}))])
+        return Named(sizes, dict(cursor.fetchall()))
+
+
+def _literal(ids: Mapping[str, int]) -> str:
+    """PostgreSQL takes much longer to read an ARRAY of thousands of constants."""
+    return f"{{{','.join(map(str, ids.values()))}}}"
 
 
 def with_ids(value: Any, ids: Ids) -> Any:

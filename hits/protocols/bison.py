@@ -25,6 +25,7 @@ from hits.protocol import (
     Row,
     Source,
     explained,
+    only,
     register,
 )
 from hits.records import (
@@ -34,6 +35,7 @@ from hits.records import (
     Items,
     Json,
     JudgedUnit,
+    Named,
     Option,
     Query,
     ReleaseSource,
@@ -237,7 +239,7 @@ class BisonCaptions(PagedProtocol[CaptionsSettings, CaptionsWording]):
     def parse(
         self, fields: Fields, payload: Json, shown: Json | None, settings: CaptionsSettings
     ) -> Json:
-        chosen = (fields.get("choice") or [""])[0]
+        chosen = only(fields, "choice")
         if chosen == NONE:
             return {"choice": NONE}
         places = {str(n): caption for n, caption in enumerate(_in_order(payload, shown), 1)}
@@ -474,6 +476,12 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
     places = 2
     reports = frozenset({Report.CONVERSION})
 
+    def unfit(self, row: Json, named: Named) -> str:
+        is_its_own = named.image_of[row["caption"]] == row["positive"]
+        if is_its_own or row["gold"] not in (None, POSITIVE):
+            return ""
+        return "The caption belongs to another image than the positive one."
+
     def units(
         self, source: UnitSource, settings: ImagesSettings, random: Random
     ) -> Iterator[UnitDraft]:
@@ -510,7 +518,7 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
     def parse(
         self, fields: Fields, payload: Json, shown: Json | None, settings: ImagesSettings
     ) -> Json:
-        chosen = (fields.get("choice") or [""])[0]
+        chosen = only(fields, "choice")
         meant = {**dict(zip(SIDES, _sides(shown), strict=True)), BOTH: BOTH, NEITHER: NEITHER}
         if chosen not in meant:
             raise FieldErrors({"choice": "Choose one of the four answers."})

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from hits.boxes import Box, marked
+from hits.boxes import Box, beside_the_image, marked
 from hits.exporters.streams import JsonLists
 from hits.protocol import (
     GOLD,
@@ -31,6 +31,7 @@ from hits.records import (
     Items,
     Json,
     JudgedUnit,
+    Named,
     Option,
     ReleaseSource,
     Tallied,
@@ -206,6 +207,10 @@ class Detectors(PagedProtocol[Settings, Wording]):
             if not made:
                 source.leave_out("the detectors found the same labels")
             yield from made
+
+    def unfit(self, row: Json, named: Named) -> str:
+        found = [each for own in row["systems"].values() for each in own]
+        return beside_the_image(found, named.sizes.get(row["image"]))
 
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         return [payload["image"]], []

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import Field, StringConstraints, model_validator
 
-from hits.boxes import Box, marked, overlap
+from hits.boxes import Box, beside_the_image, marked, overlap
 from hits.exporters.streams import JsonLists
 from hits.protocol import (
     GOLD,
@@ -25,6 +25,7 @@ from hits.protocol import (
     Row,
     Source,
     explained,
+    only,
     register,
 )
 from hits.records import (
@@ -34,6 +35,7 @@ from hits.records import (
     Items,
     Json,
     JudgedUnit,
+    Named,
     Option,
     Region,
     ReleaseSource,
@@ -289,6 +291,9 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
         if not is_told:
             yield from _of_corpus(source.images(), settings, random)
 
+    def unfit(self, row: Json, named: Named) -> str:
+        return beside_the_image(row["objects"], named.sizes.get(row["image"]))
+
     def items(self, payload: Json) -> tuple[Sequence[int], Sequence[int]]:
         return [payload["image"]], []
 
@@ -319,7 +324,7 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
     ) -> Json:
         ratings, errors = {}, {}
         for letter, object_id in _lettered(shown).items():
-            given = (fields.get(letter) or [""])[0]
+            given = only(fields, letter)
             if given in map(str, RATINGS):
                 ratings[object_id] = int(given)
             else:
@@ -420,7 +425,7 @@ class Relevance(Rated[RelevanceSettings, RelevanceWording]):
     def parse(
         self, fields: Fields, payload: Json, shown: Json | None, settings: RelevanceSettings
     ) -> Json:
-        caption = " ".join((fields.get("caption") or [""])[0].split())
+        caption = " ".join(only(fields, "caption").split())
         errors: dict[str, str] = {}
         if len(caption.split()) < settings.fewest_words:
             errors["caption"] = f"Write a caption of at least {settings.fewest_words} words."

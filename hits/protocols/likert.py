@@ -24,6 +24,7 @@ from hits.protocol import (
     Row,
     Source,
     explained,
+    only,
     register,
 )
 from hits.records import (
@@ -160,7 +161,7 @@ class Scale(PagedProtocol[ScaleSettings, Words]):
     def parse(
         self, fields: Fields, payload: Json, shown: Json | None, settings: ScaleSettings
     ) -> Json:
-        score = (fields.get("score") or [""])[0]
+        score = only(fields, "score")
         if score not in SCORES:
             raise FieldErrors({"score": "Choose one of the five answers."})
         return {"score": int(score)}

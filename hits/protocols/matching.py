@@ -20,6 +20,7 @@ from hits.protocol import (
     Row,
     Source,
     explained,
+    only,
     register,
 )
 from hits.records import (
@@ -297,7 +298,7 @@ class Matching(Protocol[Settings, Wording]):
 
     def parse(self, fields: Fields, payload: Json, shown: Json | None, settings: Settings) -> Json:
         errors: dict[str, str] = {}
-        choice = (fields.get("choice") or [""])[0]
+        choice = only(fields, "choice")
         if choice not in CHOICES:
             raise FieldErrors({"choice": "Choose one of the four answers."})
         answer: Json = {"choice": choice}
@@ -524,7 +525,7 @@ def _chosen(fields: Fields, name: str, allowed: Sequence[str]) -> list[str]:
 
 def _wrong_way(fields: Fields, errors: dict[str, str]) -> Json:
     chosen = _chosen(fields, "errors", ERRORS)
-    other = (fields.get("other") or [""])[0].strip()
+    other = only(fields, "other").strip()
     if not chosen:
         errors["errors"] = "Choose at least one thing that is described in a wrong way."
     if "other" in chosen and not other:

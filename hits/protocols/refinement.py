@@ -27,6 +27,7 @@ from hits.protocol import (
     Row,
     Source,
     explained,
+    only,
     register,
 )
 from hits.records import (
@@ -260,7 +261,7 @@ class Renovation(PagedProtocol[PageSettings, RenovationWording]):
     def parse(
         self, fields: Fields, payload: Json, shown: Json | None, settings: PageSettings
     ) -> Json:
-        choice = (fields.get("choice") or [""])[0]
+        choice = only(fields, "choice")
         if choice not in CHOICES:
             raise FieldErrors({"choice": "Choose one of the three answers."})
         if choice == HOPELESS:
@@ -356,7 +357,7 @@ def _digest(*texts: str) -> str:
 
 
 def _corrected(fields: Fields) -> str:
-    text = plain((fields.get("text") or [""])[0])
+    text = plain(only(fields, "text"))
     if not words(text):
         raise FieldErrors({"text": "Write the corrected text, or choose another answer."})
     if len(text) > LONGEST_TEXT:
@@ -537,7 +538,7 @@ class RightText(PagedProtocol[PageSettings, RightTextWording]):
     def parse(
         self, fields: Fields, payload: Json, shown: Json | None, settings: PageSettings
     ) -> Json:
-        side = (fields.get("choice") or [""])[0]
+        side = only(fields, "choice")
         if side not in SIDES:
             raise FieldErrors({"choice": "Choose one of the two texts."})
         return {"choice": (shown or {})["order"][SIDES.index(side)]}

@@ -20,6 +20,7 @@ from hits.protocol import (
     Row,
     Source,
     explained,
+    only,
     register,
 )
 from hits.records import (
@@ -162,7 +163,7 @@ class RetrievalAudit(PagedProtocol[AuditSettings, AuditWording]):
     def parse(
         self, fields: Fields, payload: Json, shown: Json | None, settings: AuditSettings
     ) -> Json:
-        choice = (fields.get("choice") or [""])[0]
+        choice = only(fields, "choice")
         if choice not in (YES, NO):
             raise FieldErrors({"choice": "Choose yes or no."})
         return {"choice": choice}

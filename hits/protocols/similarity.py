@@ -27,6 +27,7 @@ from hits.protocol import (
     Row,
     Source,
     explained,
+    only,
     register,
 )
 from hits.records import (
@@ -462,9 +463,9 @@ class Similarity(PagedProtocol[Own, Said]):
 
     def parse(self, fields: Fields, payload: Json, shown: Json | None, settings: Own) -> Json:
         """A slider always has some value: it counts only where somebody has set it."""
-        if _first(fields, "set") != "1":
+        if fields.get("set") != ["1"]:
             raise FieldErrors({"score": "Move the slider to where the pair belongs."})
-        typed = _first(fields, "score")
+        typed = only(fields, "score")
         if not _NUMBER.fullmatch(typed) or float(typed) > HIGHEST:
             raise FieldErrors({"score": "The slider goes from 0 to 5."})
         moved = " ".join(fields.get("moved", [])).split()
@@ -606,7 +607,7 @@ class TextSimilarity(Similarity[TextsSettings, TextsWording]):
         self, fields: Fields, payload: Json, shown: Json | None, settings: TextsSettings
     ) -> Json:
         answer = super().parse(fields, payload, shown, settings)
-        comment = _first(fields, "comment").strip()
+        comment = only(fields, "comment").strip()
         if not settings.comment or not comment:
             return answer
         if len(comment) > LONGEST_COMMENT:
@@ -785,10 +786,6 @@ def _positives(source: ReleaseSource, query_end: str) -> Iterator[tuple[str, lis
             yield pairs[0][0], numbers_first(caption for _, caption in pairs)
         else:
             yield pairs[0][1], numbers_first(image for image, _ in pairs)
-
-
-def _first(fields: Fields, name: str) -> str:
-    return (fields.get(name) or [""])[0]
 
 
 def _nearest_anchor(score: float) -> str:

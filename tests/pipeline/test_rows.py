@@ -175,3 +175,57 @@ def test_a_file_that_cannot_be_read_as_a_whole_is_refused(
     with pytest.raises(Refused):
         bring(study, tmp_path / name, text)
     assert not StudyRow.objects.exists()
+
+
+BOX = [2, 2, 20, 20]
+BESIDE = [64, 0, 5, 5]
+FIVE = [{"id": str(place), "label": "cup", "box": BOX} for place in range(5)]
+SEEN = [{"label": "cup", "box": BOX, "score": 0.9}]
+
+
+@pytest.mark.parametrize(
+    ("slug", "rows", "why"),
+    [
+        (
+            "bison_images",
+            [
+                {"positive": "1", "negative": "2", "caption": "21"},
+                {"positive": "1", "negative": "2", "caption": "21", "gold": "positive"},
+                {"positive": "1", "negative": "2", "caption": "21", "gold": "negative"},
+                {"positive": "1", "negative": "2", "caption": "11"},
+            ],
+            "The caption belongs to another image than the positive one.",
+        ),
+        (
+            "prominence",
+            [
+                {"image": "1", "objects": [*FIVE[:4], {**FIVE[4], "box": BESIDE}]},
+                {"image": "1", "objects": [*FIVE[:4], {**FIVE[4], "box": [-9, -9, 9, 30]}]},
+                {"image": "1", "objects": [*FIVE[:4], {**FIVE[4], "box": [-9, -9, 10, 30]}]},
+                {"image": "2", "objects": FIVE},
+            ],
+            "The box of “cup” lies outside the image, which is 64 pixels wide and 48 high.",
+        ),
+        (
+            "detectors",
+            [
+                {"image": "1", "systems": {"a": SEEN, "b": [{**SEEN[0], "box": BESIDE}]}},
+                {"image": "1", "systems": {"a": [{**SEEN[0], "box": [0, 48, 9, 9]}], "b": SEEN}},
+                {"image": "1", "systems": {"a": SEEN, "b": []}},
+                {"image": "2", "systems": {"a": SEEN, "b": SEEN}},
+            ],
+            "The box of “cup” lies outside the image, which is 64 pixels wide and 48 high.",
+        ),
+    ],
+)
+def test_rows_that_do_not_fit_the_items_that_they_name_are_refused(
+    tmp_path: Path, slug: str, rows: list[dict[str, Any]], why: str
+) -> None:
+    corpus = making.corpus(images=2)
+    study = create_study(
+        slug="unfit", name="Unfit", corpus=corpus, protocol_slug=slug, by=corpus.owner
+    )
+    came = bring(study, tmp_path / "rows.jsonl", "\n".join(map(json.dumps, rows)))
+    assert (came["added"], came["reasons"]) == (2, {"does-not-fit": 2})
+    assert [each["place"] for each in came["first_refusals"]] == ["line 1", "line 2"]
+    assert {each["detail"] for each in came["first_refusals"]} == {why}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import deepcopy
 from random import Random
 from typing import Any
@@ -179,6 +180,20 @@ def test_no_answer_is_no_answer(case: Case) -> None:
     slot = Slot.objects.filter(assignment=case.page).select_related("unit")[0]
     with pytest.raises(FieldErrors):
         case.kind.parse({}, slot.unit.payload, slot.shown, case.settings)
+
+
+def test_of_two_values_where_one_is_asked_for_none_is_chosen(case: Case) -> None:
+    slot = Slot.objects.filter(assignment=case.page).select_related("unit")[0]
+    payload = slot.unit.payload
+    ways = case.kind.ways(payload, slot.shown, case.settings, Random(1))
+    first, last = ways[0], ways[-1]
+    for name in first.keys() & last.keys():
+        said = []
+        for both in ([*first[name], *last[name]], [*last[name], *first[name]]):
+            with suppress(FieldErrors):
+                fields = {**first, name: both}
+                said.append(case.kind.parse(fields, payload, slot.shown, case.settings))
+        assert not said or said[0] == said[1]
 
 
 def test_a_gold_can_be_passed_and_can_be_failed_and_is_described(case: Case) -> None:

@@ -36,7 +36,7 @@ def test_a_click_starts_a_recipe_and_its_page_has_every_step(desk: Client, corpu
     assert address == f"/research/recipes/cxc/{corpus.slug}/{corpus.slug}-cxc/"
     text = desk.get(address).text
     assert all(title in text for title in recipes()["cxc"].plan)
-    assert "0 of 14 steps are done" in text
+    assert "0 of 12 steps are done" in text
     assert "It is being worked on" in text
     assert desk.get("/research/recipes/").text.count(address) == 1
     (job,) = Job.objects.all()

@@ -16,6 +16,7 @@ from hits.protocol import (
     PagedProtocol,
     PageSettings,
     Source,
+    only,
     register,
 )
 from hits.records import (
@@ -78,7 +79,7 @@ class Seasons(PagedProtocol[PageSettings, Wording]):
     def parse(
         self, fields: Fields, payload: Json, shown: Json | None, settings: PageSettings
     ) -> Json:
-        choice = (fields.get("choice") or [""])[0]
+        choice = only(fields, "choice")
         if choice not in CHOICES:
             raise FieldErrors({"choice": "Choose one."})
         return {"choice": choice}
