@@ -196,6 +196,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 24 * 3600,
     },
     "forget routine jobs": {"task": "workers.tasks.forget_routine_jobs", "schedule": 24 * 3600},
+    "forget uploads": {"task": "workers.tasks.forget_uploads", "schedule": 24 * 3600},
 }
 if any("queue" in channel for channel in CHANNELS.values()):
     CELERY_BEAT_SCHEDULE["listen for hints"] = {

@@ -8,7 +8,7 @@ from django.utils import timezone
 from hits.channels.configured import channel, names
 from hits.channels.contract import NoAnswer
 from hits.models import Job
-from hits.pipeline import doubt, jobs, ledger, publish, reconcile, replace
+from hits.pipeline import arrange, doubt, jobs, ledger, publish, reconcile, replace
 from hits.pipeline.calls import tell_of_compensations
 from hits.pipeline.check import check_submitted
 from hits.pipeline.pay import settle_payments
@@ -68,3 +68,8 @@ def forget_routine_jobs() -> None:
         asked_by__isnull=True,
         finished_at__lt=timezone.now() - ROUTINE_KEPT,
     ).delete()
+
+
+@shared_task
+def forget_uploads() -> None:
+    log.info("uploads forgotten", files=arrange.forget_uploads())

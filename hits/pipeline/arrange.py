@@ -10,13 +10,12 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from hits.models import Corpus, Invitation, Membership, Role, Study, User
+from hits.models import Corpus, Invitation, Job, Membership, Role, Study, User
 from hits.pipeline.errors import Closed, Refused, Taken
 
 LONGEST_NAME = 120
 UPLOADS = (".jsonl", ".json", ".csv", ".zip")
-
-
+UPLOADS_KEPT = timedelta(days=1)
 # Where the form for another one is.
 RESERVED = frozenset({"new"})
 
@@ -90,10 +89,26 @@ def keep_upload(file: UploadedFile, kinds: Sequence[str] = UPLOADS) -> Path:
     suffix = next((suffix for suffix in kinds if name.endswith(suffix)), None)
     if suffix is None:
         raise Refused(f"Upload one of {', '.join(kinds)}.")
-    folder = Path(settings.DATA_DIR) / "uploads"
+    folder = _uploads()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{secrets.token_hex(16)}{suffix}"
     with path.open("wb") as kept:
         for chunk in file.chunks():
             kept.write(chunk)
     return path
+
+
+def forget_uploads() -> int:
+    """Remove what came a day ago or earlier and no job waits for."""
+    before = (timezone.now() - UPLOADS_KEPT).timestamp()
+    old = [path for path in _uploads().glob("*") if path.stat().st_mtime < before]
+    unfinished = Job.objects.filter(state__in=["queued", "running"])
+    wanted = " ".join(map(str, unfinished.values_list("arguments", flat=True))) if old else ""
+    forgotten = [path for path in old if path.name not in wanted]
+    for path in forgotten:
+        path.unlink(missing_ok=True)
+    return len(forgotten)
+
+
+def _uploads() -> Path:
+    return Path(settings.DATA_DIR) / "uploads"
