@@ -9,7 +9,6 @@ from hits.channels.configured import channel, names
 from hits.channels.contract import NoAnswer
 from hits.models import Job
 from hits.pipeline import arrange, doubt, jobs, ledger, publish, reconcile, replace
-from hits.pipeline.calls import tell_of_compensations
 from hits.pipeline.check import check_submitted
 from hits.pipeline.pay import settle_payments
 from hits.pipeline.submit import free_expired
@@ -34,7 +33,6 @@ def sweep() -> None:
     doubt.ask_what_is_due()
     settle_payments()
     replace.ask_what_is_due()
-    tell_of_compensations()
     for publication in publish.launches_left():
         publish.ask_to_launch(publication, by=None)
     if ledger.due().exclude(action__in=ledger.OF_A_LAUNCH).exists():

@@ -191,6 +191,9 @@ class Qualify:
     action: ClassVar[str] = "qualify"
     qualification: str
     worker: str
+    tells: bool = False
+    """The channel writes to the worker that they have it now: also to one whose work nobody has
+    reviewed, to whom no message would go."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,9 @@
 """Calls: what a person does about a call that was refused, or a message that did not arrive."""
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
-from django.utils import timezone
 
-from hits.channels.contract import Approve, Bonus, Notify
-from hits.models import Claim, Intent, User
+from hits.channels.contract import Bonus, Notify
+from hits.models import Intent, User
 from hits.pipeline import jobs, ledger
 from hits.pipeline.errors import Closed
 from hits.pipeline.publish import QUEUE
@@ -72,30 +70,3 @@ def _sent_again(intent: Intent, by: User | None) -> Intent:
     intent.message = "Sent again."
     intent.save(update_fields=["state", "message"])
     return again
-
-
-def tell_of_compensations() -> int:
-    """A marketplace may write only to those whose work we reviewed. Where a worker could not be
-    told of a compensation, they are as soon as other work of theirs was approved."""
-    taken = Claim.objects.filter(hit=OuterRef("hit")).exclude(theirs="")
-    untold = Intent.objects.undelivered().filter(
-        ~Exists(taken), publication__compensates__isnull=False
-    )
-    found = [each for each in untold.select_related("publication__compensates") if _may_now(each)]
-    for intent in found:
-        repeat(intent=intent, by=None)
-    return len(found)
-
-
-def _may_now(intent: Intent) -> bool:
-    assert intent.publication is not None
-    assert intent.publication.compensates is not None
-    approvals = Intent.objects.filter(
-        claim=OuterRef("pk"), action=Approve.action, settled_at__gt=intent.settled_at
-    )
-    by_itself = Q(auto_approval_at__gt=intent.settled_at, auto_approval_at__lte=timezone.now())
-    return Claim.objects.filter(
-        by_itself | Exists(approvals),
-        account=intent.publication.compensates.account_id,
-        theirs=Claim.Theirs.APPROVED,
-    ).exists()

@@ -9,13 +9,12 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from hits.channels.configured import channel as channel_named
 from hits.channels.contract import (
     MakeQualification,
-    Notify,
     Publish,
     Qualify,
     Requirement,
@@ -24,6 +23,7 @@ from hits.channels.contract import (
     Ticket,
 )
 from hits.models import Account, Claim, Exclusion, Hit, Intent, Publication, Qualification, Study
+from hits.models.ledger import IntentQuerySet
 from hits.pipeline import jobs, ledger
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.jobs import Progress
@@ -33,6 +33,11 @@ from hits.records import Json
 # A marketplace that does nothing for so long is left alone; the sweeper comes back to it.
 PATIENCE = timedelta(minutes=5)
 BATCH = 50
+TOOK_PART = "Given by the requester to who works in the study."
+COMPENSATED = (
+    "You did a page for us that did not reach the marketplace. We have your answers. Look for "
+    "“{title}” in the list of HITs: it is for you alone, and pays you the same."
+)
 
 
 class NotOpen(Closed):
@@ -78,9 +83,13 @@ class _Runner:
         return replace(terms, requirements=(*terms.requirements, *kept_out))
 
     def _for_one_worker(self, terms: Terms, claim: Claim) -> Terms:
-        name = f"Compensation {self.publication.hits.get().key}"
-        qualification = self._made(Qualification(channel=self.publication.channel, name=name))
-        self._settle(qualify(qualification, claim.account))
+        """Who gets the qualification is told of it, and reads in it what to look for."""
+        name = f"Compensation for work that was not handed over ({self.publication.hits.get().key})"
+        new = Qualification(channel=self.publication.channel, name=name)
+        qualification = self._made(new, COMPENSATED.format(title=terms.title))
+        self._settle(
+            qualify(qualification, claim.account, tells=True, publication=self.publication)
+        )
         return replace(terms, requirements=(Requirement(qualification.type_id, "Exists"),))
 
     def qualification_of(self, study: Study) -> str:
@@ -96,7 +105,7 @@ class _Runner:
         grant(study, self.publication.channel)
         return made.type_id
 
-    def _made(self, qualification: Qualification) -> Qualification:
+    def _made(self, qualification: Qualification, description: str = TOOK_PART) -> Qualification:
         found, _ = Qualification.objects.get_or_create(
             channel=qualification.channel,
             name=qualification.name,
@@ -104,10 +113,11 @@ class _Runner:
         )
         if found.type_id:
             return found
-        order = MakeQualification(found.name, "Given by the requester to who works in the study.")
-        intent = ledger.intend(
-            channel=found.channel, order=order, token=f"qualification-{found.pk}"
+        intent = self._intend(
+            MakeQualification(found.name, description), f"qualification-{found.pk}"
         )
+        if intent.publication_id != self.publication.pk:
+            ledger.try_again(Intent.objects.filter(pk=intent.pk))
         self._settle(intent)
         assert intent.answer is not None
         found.type_id = intent.answer["id"]
@@ -125,7 +135,7 @@ class _Runner:
             )
             jobs.ask_once(kind="settle", arguments={}, queue=QUEUE)
 
-    def _intend(self, order: Publish | Subscribe, token: str) -> Intent:
+    def _intend(self, order: Publish | Subscribe | MakeQualification, token: str) -> Intent:
         return ledger.intend(
             channel=self.publication.channel,
             order=order,
@@ -137,8 +147,6 @@ class _Runner:
         self._write_tickets(terms)
         tickets = self.publication.intents.filter(action=Ticket.action)
         self._drive(tickets)
-        if self.publication.compensates is not None:
-            self._tell_the_worker(self.publication.compensates)
 
     def _write_tickets(self, terms: Terms) -> None:
         written = Intent.objects.filter(hit=OuterRef("pk"), action=Ticket.action)
@@ -166,7 +174,7 @@ class _Runner:
         self._drive(Intent.objects.filter(pk=intent.pk))
         intent.refresh_from_db()
 
-    def _drive(self, intents: QuerySet[Intent]) -> None:
+    def _drive(self, intents: IntentQuerySet) -> None:
         """Until all of them are settled, one is refused, or somebody stops it."""
         total = intents.count()
         last_success = timezone.now()
@@ -181,15 +189,15 @@ class _Runner:
                 time.sleep(0.1)
         self.progress(total, total, f"{total:,} of {total:,} calls")
         self._refuse_paused()
-        refused = intents.filter(state=Intent.State.REFUSED).first()
+        refused = intents.in_vain().first()
         if refused is not None:
             raise Refused(f"{self.publication.channel} refuses: {refused.message}")
 
-    def _settle_some(self, intents: QuerySet[Intent], done: int, total: int) -> Iterator[Intent]:
+    def _settle_some(self, intents: IntentQuerySet, done: int, total: int) -> Iterator[Intent]:
         now = timezone.now()
         due = intents.filter(settled_at__isnull=True, next_try_at__lte=now).order_by("pk")
         for intent in due[:BATCH]:
-            self.progress(done, total, f"{done:,} of {total:,} calls")
+            self.progress(done, total, f"Calls made at {self.publication.channel}")
             settled = ledger.settle(intent)
             if settled.state == Intent.State.REFUSED:
                 self._refuse_paused()
@@ -202,26 +210,6 @@ class _Runner:
         self.publication.refresh_from_db(fields=["state"])
         if self.publication.state != Publication.State.OPEN:
             raise NotOpen("The publication is not open any more.")
-
-    def _tell_the_worker(self, claim: Claim) -> None:
-        hit = self.publication.hits.get()
-        order = Notify(
-            workers=(claim.account.external_id,),
-            subject="A HIT that pays you for work that was not handed over",
-            text=(
-                "You did a page for us that did not reach the marketplace. We have your answers. "
-                f"Look for “{self.publication.terms['title']}”: it is for you alone, and "
-                "pays you the same."
-            ),
-        )
-        token = f"notify-{hit.key.hex}"
-        ledger.intend(
-            channel=self.publication.channel,
-            order=order,
-            token=token,
-            publication=self.publication,
-            hit=hit,
-        )
 
 
 def ruled_out_by(study: Study) -> list[Study]:
@@ -248,11 +236,18 @@ def grant(study: Study, channel: str) -> int:
     return len(new)
 
 
-def qualify(qualification: Qualification, account: Account) -> Intent:
+def qualify(
+    qualification: Qualification,
+    account: Account,
+    *,
+    tells: bool = False,
+    publication: Publication | None = None,
+) -> Intent:
     return ledger.intend(
         channel=qualification.channel,
-        order=Qualify(qualification.type_id, account.external_id),
+        order=Qualify(qualification.type_id, account.external_id, tells),
         token=_token(qualification, account.pk),
+        publication=publication,
     )
 
 

@@ -12,7 +12,16 @@ from django.utils import timezone
 
 from hits.channels.configured import NoSuchChannel
 from hits.channels.configured import channel as channel_named
-from hits.channels.contract import Channel, Delete, End, NoAnswer, Publish, Terms, Ticket
+from hits.channels.contract import (
+    Channel,
+    Delete,
+    End,
+    NoAnswer,
+    Publish,
+    Qualify,
+    Terms,
+    Ticket,
+)
 from hits.models import Claim, Hit, Intent, Job, Publication, Study, Unit, User
 from hits.pipeline import jobs, ledger
 from hits.pipeline.errors import Closed, Refused, Stale
@@ -21,6 +30,8 @@ from hits.protocol import protocol
 QUEUE = "marketplace"
 # A launch that broke off is taken up again after this time.
 RELAUNCH_AFTER = timedelta(seconds=60)
+# Of its calls; a worker who cannot be let in cannot be compensated.
+STOPS_A_LAUNCH = ledger.OF_A_LAUNCH | {Qualify.action}
 
 _SIGNER = Signer(salt="hit")
 
@@ -59,7 +70,7 @@ def publish(
     must not spend twice."""
     _refuse_unless_open(study)
     asked = marketplace(channel)
-    ledger.drafted(channel=channel, order=Publish(terms), token="")
+    refuse_impossible(channel, terms)
     wanted = _refuse_too_many(study, pages)
     refuse_what_is_not_covered(asked, wanted, terms)
     with transaction.atomic():
@@ -79,6 +90,11 @@ def publish(
         )
         add_tickets(publication, wanted, by)
     return publication
+
+
+def refuse_impossible(channel: str, terms: Terms) -> None:
+    """Terms that the marketplace cannot offer."""
+    ledger.drafted(channel=channel, order=Publish(terms), token="")
 
 
 def last_publication(study: Study) -> int:
@@ -332,16 +348,16 @@ def resume(*, publication: Publication, by: User) -> None:
     if publication.state != Publication.State.OPEN:
         raise Closed(f"This publication is {publication.get_state_display()}.")
     with transaction.atomic():
-        ledger.try_again(publication.intents.filter(action__in=ledger.OF_A_LAUNCH))
+        ledger.try_again(publication.intents.filter(action__in=STOPS_A_LAUNCH))
         ask_to_launch(publication, by)
 
 
 def launches_left() -> list[Publication]:
     """Launches that broke off; not those that a person stopped or that were refused."""
     meant = Hit.objects.filter(publication=OuterRef("pk"), state=Hit.State.MEANT)
-    refused = Intent.objects.filter(publication=OuterRef("pk"), action__in=ledger.OF_A_LAUNCH)
+    refused = Intent.objects.filter(publication=OuterRef("pk"), action__in=STOPS_A_LAUNCH)
     open_ones = Publication.objects.filter(
-        Exists(meant), ~Exists(refused.filter(state="refused")), state=Publication.State.OPEN
+        Exists(meant), ~Exists(refused.in_vain()), state=Publication.State.OPEN
     )
     return [publication for publication in open_ones if _has_broken_off(publication)]
 

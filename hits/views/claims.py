@@ -132,9 +132,6 @@ def claim(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "may_compensate": follow.to_compensate(this).exists(),
         "compensation": compensation,
         "compensation_taken": Claim.objects.filter(hit__publication__compensates=found).exists(),
-        "untold": Intent.objects.filter(publication=compensation).undelivered().first()
-        if compensation
-        else None,
         "acts": [(act, act.form(auto_id=f"{act.name}_%s")) for act in acts_on(found)],
         "intents": found.intents.select_related("claim__account").order_by("-pk")[:ROWS_A_PAGE],
     }

@@ -35,7 +35,7 @@ from hits.channels.contract import (
 )
 from hits.channels.mturk import MTurk, receipt_in
 from hits.channels.mturk.orders import QUESTION, external_question
-from hits.marketplace.models import HIT, Assignment, Fault, Requester
+from hits.marketplace.models import HIT, Assignment, Fault, Message, Requester
 from hits.marketplace.models import Bonus as TheirBonus
 from hits.marketplace.models import Qualification as TheirQualification
 from tests import selling
@@ -263,9 +263,23 @@ def test_a_qualification_is_known_by_its_name(channel: MTurk) -> None:
 def test_a_worker_qualifies_without_asking(channel: MTurk) -> None:
     worker = world.worker()
     own = make(channel, MakeQualification("Took part", "in a study")).answer["id"]
-    assert make(channel, Qualify(own, worker.worker_id)).result is Result.DONE
-    assert make(channel, Qualify(own, worker.worker_id)).succeeded
+    order = Qualify(own, worker.worker_id)
+    assert channel.look_up(call_for(channel, order)).result is Result.RETRY
+    assert make(channel, order).result is Result.DONE
+    assert make(channel, order).succeeded
+    assert channel.look_up(call_for(channel, order)).result is Result.DONE
     assert TheirQualification.objects.filter(worker=worker).count() == 1
+    assert not Message.objects.exists()
+
+
+def test_a_worker_may_be_told_of_a_qualification_before_any_of_their_work_was_reviewed(
+    channel: MTurk,
+) -> None:
+    worker = world.worker()
+    own = make(channel, MakeQualification("Compensation", "Look for “Pairs”.")).answer["id"]
+    assert make(channel, Qualify(own, worker.worker_id, tells=True)).result is Result.DONE
+    told = Message.objects.get(worker=worker)
+    assert (told.subject, "Look for “Pairs”." in told.text) == ("Compensation", True)
 
 
 def test_a_ticket_that_was_ended_is_offered_no_longer_and_can_be_deleted(channel: MTurk) -> None:

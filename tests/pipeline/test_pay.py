@@ -9,12 +9,11 @@ from django.utils import timezone
 from hits.marketplace.models import Assignment as TheirAssignment
 from hits.marketplace.models import Bonus as TheirBonus
 from hits.marketplace.models import Fault, Message, Requester
-from hits.models import Account, Claim, Intent, Publication
+from hits.models import Account, Claim, Intent, Job, Publication
 from hits.pipeline import calls
-from hits.pipeline.calls import tell_of_compensations
 from hits.pipeline.compensate import compensate
 from hits.pipeline.errors import Closed, Refused
-from hits.pipeline.follow import following
+from hits.pipeline.follow import attention_of, following
 from hits.pipeline.ledger import settle_due
 from hits.pipeline.pay import (
     bonus,
@@ -24,6 +23,7 @@ from hits.pipeline.pay import (
     settle_payments,
     spending,
 )
+from hits.pipeline.publish import launches_left
 from hits.pipeline.reconcile import free_unconfirmed, reconcile
 from hits.pipeline.review import decide
 from hits.pipeline.workers import block, notify, unblock
@@ -259,31 +259,45 @@ def test_a_compensation_is_approved_as_soon_as_it_is_confirmed(publication: Publ
     assert Claim.objects.get(hit__publication=made).theirs == "approved"
 
 
-def test_a_worker_who_could_not_be_told_of_a_compensation_is_once_other_work_was_approved(
-    publication: Publication,
-) -> None:
-    by = publication.created_by
+def stranded_work(publication: Publication) -> Claim:
+    """Answered here, never handed over, by somebody whose work nobody has reviewed."""
     hit = selling.live_hit(publication)
-    theirs = selling.accept(hit)
-    selling.answer(selling.claim(hit, theirs))
+    selling.answer(selling.claim(hit, selling.accept(hit)))
     Claim.objects.update(opened_at=timezone.now() - timedelta(days=1))
     free_unconfirmed(publication, timezone.now())
-    made = compensate(claim=Claim.objects.get(), by=by)
+    return Claim.objects.get()
+
+
+def test_a_worker_whose_work_nobody_has_reviewed_is_told_of_a_compensation(
+    publication: Publication,
+) -> None:
+    claim = stranded_work(publication)
+    made = compensate(claim=claim, by=publication.created_by)
+    Fault.objects.create(
+        kind="fail_after", operation="AssociateQualificationWithWorker", remaining=1
+    )
     selling.run_jobs()
     settle_due()
-    untold = made.intents.get(action="notify")
-    assert list(untold.failures) == [theirs.worker.worker_id]
-    assert following(made).undelivered == 1
-    assert tell_of_compensations() == 0
-    other = selling.do_page(selling.live_hit(publication), theirs.worker)
-    reconcile(publication)
-    decision(Claim.objects.get(pk=other.pk), "approved")
-    settle_payments()
-    settle_due()
-    assert (tell_of_compensations(), tell_of_compensations()) == (1, 0)
-    settle_due()
-    assert Message.objects.get().subject == untold.request["Subject"]
-    assert following(made).undelivered == 0
+    message = Message.objects.get()
+    assert message.worker.worker_id == claim.account.external_id
+    assert made.terms["title"] in message.text
+    assert attention_of(following(made), "local") == []
+
+
+def test_a_compensation_for_somebody_whom_the_marketplace_does_not_know_is_refused_once(
+    publication: Publication,
+) -> None:
+    claim = stranded_work(publication)
+    Account.objects.filter(pk=claim.account_id).update(external_id="AINVENTED")
+    made = compensate(claim=Claim.objects.get(), by=publication.created_by)
+    (job,) = selling.run_jobs()
+    assert (job.state, made.hits.get().state) == ("failed", "meant")
+    refused = made.intents.get(action="qualify")
+    assert (refused.state, following(made).refused) == ("refused", 1)
+    Job.objects.update(finished_at=timezone.now() - timedelta(minutes=5))
+    assert launches_left() == []
+    calls.dismiss(intent=refused)
+    assert launches_left() == []
 
 
 def test_work_about_to_be_approved_by_itself_is_found(claim: Claim) -> None:

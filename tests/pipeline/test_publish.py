@@ -12,7 +12,7 @@ from hits.channels.contract import Requirement
 from hits.marketplace.errors import Refused as NotForThem
 from hits.marketplace.models import HIT, HITType, QualificationType, Requester
 from hits.marketplace.models import Qualification as TheirQualification
-from hits.models import Assignment, Claim, Exclusion, Hit, Intent, Job, Publication, Study, Unit
+from hits.models import Assignment, Claim, Exclusion, Hit, Job, Publication, Study, Unit
 from hits.pipeline import jobs
 from hits.pipeline.compensate import compensate
 from hits.pipeline.draw import draw
@@ -342,7 +342,7 @@ def test_stranded_work_is_compensated_by_a_hit_for_that_worker_alone() -> None:
         selling.accept(hit)
     selling.accept(hit, theirs.worker)
     assert made.reward == publication.reward
-    assert Intent.objects.filter(action="notify", publication=made).count() == 1
+    assert made.intents.get(action="qualify").state == "done"
 
 
 def test_the_job_says_how_far_it_is() -> None:
@@ -353,3 +353,6 @@ def test_the_job_says_how_far_it_is() -> None:
     jobs.run(job.pk, WORK)
     job.refresh_from_db()
     assert (job.state, job.result) == ("done", {"tickets": 3, "made": 3})
+    assert job.message == "3 of 3 calls"
+    # Of the qualification, the HIT type, and all tickets together: they have one pace.
+    assert job.log.count("Calls made at local") == 3

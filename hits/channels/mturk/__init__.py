@@ -142,6 +142,7 @@ class MTurk:
             "reject": lambda request: self._decided(request, "Rejected"),
             "bonus": lambda request: self._bonus_paid(request, call.done_before),
             "qualification": self._qualification_made,
+            "qualify": self._qualified,
         }
         # Whatever else there is does nothing when it is done again.
         if call.action not in found:
@@ -205,6 +206,11 @@ class MTurk:
             if kind["Name"] == request["Name"]:
                 return {"id": kind["QualificationTypeId"]}
         return None
+
+    def _qualified(self, request: Json) -> Json | None:
+        asked = {name: request[name] for name in ("QualificationTypeId", "WorkerId")}
+        found = self.reading.get_qualification_score(**asked)["Qualification"]
+        return {} if found["Status"] == "Granted" else None
 
     def _pages(self, operation: str, key: str, **request: Any) -> Iterator[Json]:
         paginator = self.reading.get_paginator(operation)

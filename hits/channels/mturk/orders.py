@@ -83,12 +83,12 @@ def request_of(order: Order, place: Place) -> Json:  # noqa: C901 - one line a k
                 "Description": _text("description", description, 2000),
                 "QualificationTypeStatus": "Active",
             }
-        case Qualify(qualification, worker):
+        case Qualify(qualification, worker, tells):
             return {
                 "QualificationTypeId": qualification,
                 "WorkerId": worker,
                 "IntegerValue": 1,
-                "SendNotification": False,
+                "SendNotification": tells,
             }
         case Block(worker, reason) | Unblock(worker, reason):
             return {"WorkerId": worker, "Reason": _text("reason", reason, 1024)}

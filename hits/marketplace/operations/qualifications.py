@@ -136,7 +136,8 @@ def associate_qualification_with_worker(requester: Requester, given: Given) -> d
     worker = finding.worker(given["WorkerId"])
     qualifying.grant(kind=kind, worker=worker, value=given.get("IntegerValue", 1))
     if given.get("SendNotification", True):
-        qualifying.tell(kind=kind, worker=worker, text="You have been given this qualification.")
+        text = f"You have been given this qualification: {kind.description}"
+        qualifying.tell(kind=kind, worker=worker, text=text)
     return {}
 
 
