@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from hits.models import Study, StudyVersion
@@ -81,6 +81,12 @@ def terms_of(study: Study, version: StudyVersion) -> Terms:
     if study.page_seconds and study.version_id == version.pk:
         return Terms(version.pay, study.page_seconds, is_measured=True)
     return Terms(version.pay, version.expected_minutes * 60 or None, is_measured=False)
+
+
+def terms_at(study: Study, reward: Decimal) -> Terms:
+    """What a worker reads of a page that a marketplace pays."""
+    assert study.version is not None
+    return replace(terms_of(study, study.version), pay=reward)
 
 
 def measure(study_ids: Collection[int]) -> None:

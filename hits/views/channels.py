@@ -17,9 +17,10 @@ from hits.channels.contract import Requirement, Terms
 from hits.models import ClaimState, Publication, Role, Study
 from hits.pipeline import follow, jobs, pay
 from hits.pipeline import publish as publishing
-from hits.pipeline.errors import PipelineError
+from hits.pipeline.errors import PipelineError, Refused
 from hits.pipeline.estimate import estimate as estimate_of
 from hits.pipeline.offer import terms_of
+from hits.pipeline.terms import terms_at
 from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.channel_forms import MOST_PAGES, CloseForm, PublishForm, TopUpForm
 from hits.views.claim_acts import Confirmation
@@ -79,6 +80,11 @@ def publish(request: HttpRequest, slug: str, channel: str) -> HttpResponse:
         return render(request, "research/publish.html", context, status=status)
     if step == "launch":
         return _launch(request, study, context)
+    try:
+        publishing.refuse_impossible(channel, _terms(form.cleaned_data))
+    except Refused as refusal:
+        form.add_error(None, refusal.message)
+        return render(request, "research/publish.html", context, status=422)
     return _review(request, study, context)
 
 
@@ -104,7 +110,7 @@ def _review(
         "estimate": estimate,
         "warning": follow.wage_warning(estimate.hourly, values["least_wage"]),
         "short": estimate.total - estimate.balance if estimate.balance is not None else None,
-        "promised": in_words(terms),
+        "promised": _promised(study, terms),
         "seen": publishing.last_publication(study),
         "error": error,
     }
@@ -142,14 +148,16 @@ def _terms(values: dict[str, Any]) -> Terms:
     return terms_of(**{name: values[name] for name in values.keys() - {"pages", "least_wage"}})
 
 
-def in_words(terms: Terms) -> list[tuple[str, str]]:
+def _promised(study: Study, terms: Terms) -> list[tuple[str, str]]:
     """What a worker is promised and who may work, as a list of facts."""
+    read = terms_at(study, terms.reward)
     minutes = int(terms.duration.total_seconds()) // 60
     return [
         ("Title", terms.title),
         ("Description", terms.description),
         ("Keywords", terms.keywords or "none"),
         ("Reward", f"${terms.reward:,.2f} a page"),
+        ("They read", f"{read}{'; the time is rounded up' if read.minutes else ''}"),
         ("Time", f"{minutes:,} minute{'' if minutes == 1 else 's'} for a page"),
         ("Stays", _days(terms.lifetime.days)),
         ("Approves itself", f"{_days(terms.auto_approval.days)} after it was submitted"),
@@ -171,10 +179,19 @@ def _requirement(each: Requirement) -> str:
     if each.qualification in known:
         return known[each.qualification]
     named = "Masters" if each.qualification == Requirement.MASTERS else each.qualification
-    return f"{_COMPARED.get(each.comparator, each.comparator)} {named} {values}".strip()
+    if each.comparator in _HAVING:
+        return f"{_HAVING[each.comparator]} {named}"
+    return f"{named}: {_COMPARED.get(each.comparator, each.comparator)} {values}"
 
 
-_COMPARED = {"Exists": "who has", "DoesNotExist": "who has not"}
+_HAVING = {"Exists": "who has", "DoesNotExist": "who has not"}
+_COMPARED = {
+    "GreaterThanOrEqualTo": "at least",
+    "GreaterThan": "more than",
+    "EqualTo": "exactly",
+    "LessThan": "less than",
+    "LessThanOrEqualTo": "at most",
+}
 
 
 def publication_of(request: HttpRequest, slug: str, pk: int) -> Publication:
@@ -223,7 +240,7 @@ def _show(
         "page_cost": pay.page_cost(found).page,
         "top_up_form": top_up_form or TopUpForm(most=most),
         "most": most,
-        "promised": in_words(Terms.from_json(found.terms)),
+        "promised": _promised(study, Terms.from_json(found.terms)),
     }
     status = 422 if top_up_form else 200
     return render(request, "research/publication.html", context, status=status)

@@ -30,7 +30,7 @@ from hits.pipeline.feedback import feedback_on
 from hits.pipeline.passes import Pass, read_pass, write_pass
 from hits.pipeline.publish import hit_of
 from hits.pipeline.show import page_of
-from hits.pipeline.terms import terms_of
+from hits.pipeline.terms import terms_at
 from hits.records import Fields, Page, Saved
 from hits.views.answering import (
     answer_to_save,
@@ -336,6 +336,4 @@ def _minutes(visit: Visit) -> int:
 
 def _terms(publication: Publication) -> str:
     """What the HIT pays and how long its page takes."""
-    study = publication.study
-    assert study.version is not None
-    return str(replace(terms_of(study, study.version), pay=publication.reward))
+    return str(terms_at(publication.study, publication.reward))

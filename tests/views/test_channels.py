@@ -201,6 +201,33 @@ def test_what_is_wrong_is_told_beside_its_field_and_nothing_is_lost(
     assert 'value="kept"' in text
 
 
+def test_what_is_promised_and_who_may_work_is_said_in_words_before_it_is_published(
+    study: Study, desk: Client
+) -> None:
+    Study.objects.filter(pk=study.pk).update(page_seconds=243)
+    asked = "3ABC >= 80\n3DEF < 5\n!3XYZ"
+    text = text_of(publish(desk, study, qualifications=asked))
+    assert "3ABC: at least 80<br>3DEF: less than 5<br>who has not 3XYZ" in text
+    assert "$0.65, about 4½ minutes, $8.67 an hour; the time is rounded up" in text
+
+
+def test_what_a_marketplace_cannot_offer_is_told_before_its_costs(
+    study: Study, desk: Client
+) -> None:
+    found = publish(desk, study, qualifications="masters")
+    assert found.status_code == 422
+    assert "Masters are not known at this marketplace." in text_of(found)
+    assert "Step 1 of 2" in text_of(found)
+
+
+def test_the_ledger_names_what_a_call_has_made(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    making.settled(publication, "ticket", answer={"id": "3MADEHERE"})
+    page = text_of(desk.get(address(study, f"publications/{publication.pk}/ledger/")))
+    assert "<code>3MADEHERE</code>" in page
+
+
 def test_a_publication_tells_how_far_work_has_come(
     study: Study, publication: Publication, desk: Client
 ) -> None:
@@ -520,21 +547,17 @@ def test_a_refused_call_that_is_dismissed_needs_no_attention(
 def test_a_message_that_was_not_delivered_is_seen_and_can_be_sent_again(
     study: Study, publication: Publication, desk: Client
 ) -> None:
-    claim = making.claim(publication, ClaimState.NOT_HANDED_OVER)
-    made = making.publication(study, compensates=claim)
     sent = {"Subject": "A HIT", "MessageText": "For you.", "WorkerIds": ["A1", "A2"]}
     failed = {"failures": {"A2": "No work of theirs was reviewed"}}
-    making.settled(made, "notify", request=sent, answer=failed)
-    making.settled(made, "notify", request=sent, answer={"failures": {}})
-    page = address(study, f"publications/{made.pk}/")
+    making.settled(publication, "notify", request=sent, answer=failed)
+    making.settled(publication, "notify", request=sent, answer={"failures": {}})
+    page = address(study, f"publications/{publication.pk}/")
     assert "Local did not deliver 1 message." in text_of(desk.get(page))
     assert "A marketplace did not deliver 1 message." in text_of(desk.get(address(study, "")))
     ledger = desk.get(f"{page}ledger/?state=undelivered")
     assert "Not delivered to A2 (No work of theirs was reviewed)" in text_of(ledger)
-    on_claim = text_of(desk.get(address(study, f"claims/{claim.pk}/")))
-    assert "did not deliver the message that tells the worker of it" in on_claim
     desk.post(f"{page}ledger/{ledger.context['intents'][0].pk}/repeat/")
-    assert made.intents.latest("pk").request["WorkerIds"] == ["A2"]
+    assert publication.intents.latest("pk").request["WorkerIds"] == ["A2"]
     assert "did not deliver" not in text_of(desk.get(page))
 
 

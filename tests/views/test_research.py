@@ -502,6 +502,7 @@ def test_a_job_tells_how_far_it_is_and_can_be_cancelled(study: Study, desk: Clie
     desk.post(f"/research/jobs/{job.pk}/cancel/")
     job.refresh_from_db()
     assert job.state == "cancelled"
+    assert "3 of 9" in desk.get(address(study, "")).content.decode()
 
 
 @pytest.fixture

@@ -120,9 +120,14 @@ def qualifications(request: HttpRequest, worker: Worker) -> HttpResponse:
 def _requestable(worker: Worker, words: str) -> QuerySet[QualificationType]:
     own = {"kind": OuterRef("pk"), "worker": worker}
     held = Qualification.objects.filter(**own, is_granted=True)
-    waiting = QualificationRequest.objects.filter(**own, state="pending")
+    asked = QualificationRequest.objects.filter(**own)
+    once = Q(retry_seconds__isnull=True)
     found = QualificationType.objects.filter(
-        ~Exists(held), ~Exists(waiting), is_active=True, deleted_at__isnull=True
+        ~Exists(held),
+        ~Exists(asked.filter(state="pending")),
+        ~(once & Q(Exists(asked))),
+        is_active=True,
+        deleted_at__isnull=True,
     ).select_related("requester")
     for word in words.split():
         in_text = Q(name__icontains=word) | Q(description__icontains=word)

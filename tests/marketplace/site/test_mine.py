@@ -144,7 +144,9 @@ def test_a_rejected_request_is_made_again_only_where_and_when_it_may(
         reason="Not yet.",
         submitted_at=timezone.now() - timedelta(hours=1),
     )
-    assert "Not yet." in client.get("/qualifications/").content.decode()
+    page = client.get("/qualifications/").content.decode()
+    assert "Not yet." in page
+    assert (request_address(kind) in page) == (retry_seconds is not None)
     assert client.post(request_address(kind)).status_code == status
 
 
