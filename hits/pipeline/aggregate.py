@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Q
 
 from hits.models import Caption, Image, Proposal, Study
+from hits.pipeline.copying import as_array
 from hits.pipeline.remove import Removed, removed_in
 from hits.protocol import Protocol
 from hits.records import (
@@ -265,8 +266,7 @@ def _of_ids(statement: str, ids: set[int]) -> list[tuple[Any, ...]]:
     if not ids:
         return []
     with connection.cursor() as cursor:
-        # One literal: PostgreSQL takes much longer to read an ARRAY of thousands of constants.
-        cursor.execute(statement, [f"{{{','.join(map(str, ids))}}}"])
+        cursor.execute(statement, [as_array(ids)])
         return list(cursor.fetchall())
 
 

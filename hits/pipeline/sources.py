@@ -11,7 +11,7 @@ from django.db import connection
 
 from hits.models import Caption, Image, Proposal, Study
 from hits.pipeline.aggregate import StudySource
-from hits.pipeline.copying import CopyBehind
+from hits.pipeline.copying import CopyBehind, as_array
 from hits.protocol import protocol
 from hits.records import Candidate, CorpusImage, Json, JudgedUnit, Query, Region
 
@@ -174,7 +174,7 @@ class _Images:
             return
         if sizes := _rows(_IMAGES, last=self._last, **self._within):
             self._last = sizes[-1][0]
-            within = _as_array([pk for pk, _, _ in sizes])
+            within = as_array([pk for pk, _, _ in sizes])
             regions = _rows(_REGIONS, images=within) if self._has_regions else []
             self._read = [sizes, _rows(_CAPTIONS, images=within), regions]
 
@@ -182,18 +182,12 @@ class _Images:
 def images_of(images: Collection[int]) -> list[CorpusImage]:
     """These images with their captions and regions."""
     ids = sorted(images)
-    captions, regions = _captions_of(ids), _outlined(_rows(_REGIONS, images=_as_array(ids)))
+    captions, regions = _captions_of(ids), _outlined(_rows(_REGIONS, images=as_array(ids)))
     return [CorpusImage(pk, 0, 0, captions.get(pk, {}), regions.get(pk, ())) for pk in ids]
 
 
 def _captions_of(images: Sequence[int]) -> dict[int, Mapping[int, str]]:
-    return _texts(_rows(_CAPTIONS, images=_as_array(images)))
-
-
-def _as_array(ids: Iterable[int]) -> str:
-    """As PostgreSQL writes arrays: the driver's way, a constant for each, takes it longer to read
-    than to answer."""
-    return "{" + ",".join(map(str, ids)) + "}"
+    return _texts(_rows(_CAPTIONS, images=as_array(images)))
 
 
 def _texts(captions: Iterable[Row]) -> dict[int, Mapping[int, str]]:

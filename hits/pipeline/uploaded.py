@@ -24,6 +24,7 @@ from hits.importers.lines import Line, read
 from hits.importers.records import Bad, Refusal, shown
 from hits.importers.sources import UNREADABLE, is_clutter, open_source
 from hits.models import Study
+from hits.pipeline.copying import as_array
 from hits.pipeline.errors import Refused
 from hits.pipeline.plainly import plainly
 from hits.protocol import CaptionRef, Frozen, ImageRef, RegionRef
@@ -236,15 +237,10 @@ def _look_up(corpus_id: int, kind: type[str], names: set[str]) -> dict[str, int]
 
 def items_named(ids: Ids) -> Named:
     with connection.cursor() as cursor:
-        cursor.execute(_SIZES, [_literal(ids.get(ImageRef, {}))])
+        cursor.execute(_SIZES, [as_array(ids.get(ImageRef, {}).values())])
         sizes = {pk: (width, height) for pk, width, height in cursor.fetchall()}
-        cursor.execute(_IMAGE_OF, [_literal(ids.get(CaptionRef, {}))])
+        cursor.execute(_IMAGE_OF, [as_array(ids.get(CaptionRef, {}).values())])
         return Named(sizes, dict(cursor.fetchall()))
-
-
-def _literal(ids: Mapping[str, int]) -> str:
-    """PostgreSQL takes much longer to read an ARRAY of thousands of constants."""
-    return f"{{{','.join(map(str, ids.values()))}}}"
 
 
 def with_ids(value: Any, ids: Ids) -> Any:
