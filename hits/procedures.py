@@ -75,7 +75,7 @@ OF_PAPERS = (
     ),
     Procedure(
         "fg-renovation", FINE_GRAINED, "Correct the details that a machine added", "renovation",
-        "Upload rows with the proposed texts.",
+        "Let machines make coarse texts finer, or upload rows with the proposed texts.",
     ),
     Procedure(
         "fg-right-text", FINE_GRAINED, "Which text is right?", "right_text",

@@ -48,6 +48,7 @@ class Source(StrEnum):
     CORPUS = "corpus"
     STUDIES = "studies"
     ROWS = "rows"
+    DETAILS = "details"
 
 
 class Report(StrEnum):

@@ -27,6 +27,7 @@ from hits.pipeline.simulate import simulate_by_import
 from workers.encoding import encode_part
 from workers.precomputed import propose_file
 from workers.propose import propose_candidates
+from workers.renovating import renovate_part, renovate_texts
 from workers.searching import search_part
 
 
@@ -205,11 +206,13 @@ def _replace(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
 PARTS: dict[str, Callable[[dict[str, Any], Progress], None]] = {
     "encode": encode_part,
     "search": search_part,
+    "renovate": renovate_part,
 }
 WORK: dict[str, Work] = {
     "import": _import,
     "propose": _propose,
     "propose_file": _propose_file,
+    "renovate": renovate_texts,
     "part": _part,
     "open": _open,
     "feed": _feed,

@@ -83,6 +83,8 @@ class Job(models.Model):
                     given.get("split") or "no split",
                 ]
             )
+        if self.kind == "renovate":
+            return ", ".join([given.get("captioner") or given.get("called", ""), str(self.study)])
         if self.kind in {"release", "evaluate"}:
             return str(given.get("name", ""))
         if self.kind == "recipe":

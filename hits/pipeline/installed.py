@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 DUAL, PAIRS, SENTENCE, WORDS = "dual", "pairs", "sentence", "words"
+CAPTIONER = "captioner"
 KIND_OF_MODEL = {
     "clip": DUAL,
     "siglip": DUAL,
@@ -20,6 +21,9 @@ KIND_OF_MODEL = {
     "mpnet": SENTENCE,
     "roberta": SENTENCE,
     "xlm-roberta": SENTENCE,
+    "blip": CAPTIONER,
+    "git": CAPTIONER,
+    "vision-encoder-decoder": CAPTIONER,
 }
 WORD_FILES = (".txt", ".vec", ".bin")
 

@@ -166,6 +166,7 @@ _WAYS = {
     Source.CORPUS: "say in the settings that the corpus’s own items are asked about",
     Source.STUDIES: "choose the studies that feed it",
     Source.ROWS: "upload rows",
+    Source.DETAILS: "let a machine make coarse texts finer",
 }
 
 

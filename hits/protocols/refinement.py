@@ -90,6 +90,7 @@ class RenovationRow(Row):
         max_length=100,
         description="File names of images that are hard to tell from this one.",
     )
+    machine: str = Field("", max_length=201, description="What proposed it; raters never see it.")
     gold: RenovationGold | None = None
 
 
@@ -197,7 +198,7 @@ class Renovation(PagedProtocol[PageSettings, RenovationWording]):
     styles = ("css/protocols/refinement.css",)
     settings_model = PageSettings
     wording_model = RenovationWording
-    sources = frozenset({Source.ROWS})
+    sources = frozenset({Source.ROWS, Source.DETAILS})
     row_model = RenovationRow
     specimens = (
         {
@@ -343,8 +344,7 @@ def agreed_text(answers: Sequence[Json]) -> str | None:
 def _unit(row: Json) -> UnitDraft:
     gold = row.get("gold")
     payload = {name: row[name] for name in ("image", "caption", "proposed")}
-    if row.get("pool"):
-        payload["pool"] = row["pool"]
+    payload |= {name: row[name] for name in ("pool", "machine") if row.get(name)}
     key = f"{row['image']}:{row['caption']}"
     if gold is None:
         return UnitDraft(key, UNIT, payload)

@@ -10,9 +10,11 @@ from hits.pipeline.clone import clone_study, make_pilot, pilot_times, use_pilot
 from hits.pipeline.errors import PipelineError, Taken
 from hits.pipeline.open import refuse_without_source
 from hits.pipeline.plan import plan_of
+from hits.pipeline.renovate import ask_with_upload
 from hits.protocol import Source, protocol
 from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.corpora import ask_machine
+from hits.views.renovate_form import RenovateForm
 from hits.views.research import study_context
 from hits.views.research_forms import CloneForm, PilotForm, ProposeForm, WageForm
 
@@ -49,6 +51,26 @@ def propose(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("study", slug=slug)
     context = study_context(request, study, "overview") | {"form": form}
     return render(request, "research/propose.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def renovate(request: HttpRequest, slug: str) -> HttpResponse:
+    """Machines make coarse texts finer; what fits becomes rows of the study."""
+    study = study_of_researcher(request, slug)
+    is_closed = study.state == Study.State.CLOSED
+    if is_closed or Source.DETAILS not in protocol(study.protocol).sources:
+        return redirect("study", slug=slug)
+    form = RenovateForm(request.POST or None, request.FILES or None, study=study)
+    if request.method == "POST" and form.is_valid():
+        ask_with_upload(study=study, by=user_of(request), **form.cleaned_data)
+        messages.success(request, "Finer texts have been asked for: they become rows here.")
+        return redirect("study", slug=slug)
+    context = study_context(request, study, "overview") | {
+        "form": form,
+        "rankings": form.fields["proposal"].queryset.exists(),  # type: ignore[attr-defined]
+    }
+    return render(request, "research/renovate.html", context, status=422 if form.errors else 200)
 
 
 @login_required

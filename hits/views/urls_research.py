@@ -38,6 +38,7 @@ urlpatterns = [
     path(f"{STUDY}preview/", gallery.preview, name="study_preview"),
     path(f"{STUDY}plan/", planning.plan, name="study_plan"),
     path(f"{STUDY}propose/", planning.propose, name="study_propose"),
+    path(f"{STUDY}renovate/", planning.renovate, name="study_renovate"),
     path(f"{STUDY}rehearsal/", rehearsal.rehearsal, name="study_rehearsal"),
     path(f"{STUDY}clone/", planning.clone, name="study_clone"),
     path(f"{STUDY}pilot/", planning.pilot, name="study_pilot"),

@@ -73,6 +73,7 @@ api/studies/<slug:slug>/feeders/                       PUT    401  404  404  404
 api/studies/<slug:slug>/units/                         POST   401  404  404  404  404  202  202
 api/studies/<slug:slug>/rows/                          POST   401  404  404  404  404  202  202
 api/studies/<slug:slug>/rows/                          DELETE 401  404  404  404  404  409  409
+api/studies/<slug:slug>/renovate/                      POST   401  404  404  404  404  400  400
 api/studies/<slug:slug>/imports/                       GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/imports/                       POST   401  404  404  404  404  202  202
 api/studies/<slug:slug>/exclusions/                    GET    401  404  404  404  404  200  200
@@ -252,6 +253,8 @@ research/studies/new/                                  GET    log  404  404  404
 research/studies/new/                                  POST   log  404  404  404  200  200  200
 research/studies/<slug:slug>/                          GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/plan/                     GET    log  404  404  404  404  302  302
+research/studies/<slug:slug>/renovate/                 GET    log  404  404  404  404  302  302
+research/studies/<slug:slug>/renovate/                 POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/propose/                  GET    log  404  404  404  404  302  302
 research/studies/<slug:slug>/propose/                  POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/rehearsal/                GET    log  404  404  404  404  200  200

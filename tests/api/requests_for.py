@@ -18,6 +18,7 @@ FILES = (
     "/rows/",
     "/imports/",
     "/propose-file/",
+    "/renovate/",
     "/doubtful/",
     "api/evaluations/",
 )
@@ -176,6 +177,10 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
             "file": SimpleUploadedFile("../../lists.jsonl", b"{}"),
             "name": "elsewhere",
             "directions": ["i2t"],
+        },
+        ("api/studies/<slug:slug>/renovate/", "POST"): {
+            "file": SimpleUploadedFile("../../details.csv", b"caption,detail\n"),
+            "scorer": "palette",
         },
         ("api/evaluations/", "POST"): {
             "kind": "correlation",

@@ -7,8 +7,9 @@ for, so that a worker without torch can use the machines that do not need it.
     Reader      an encoder of texts alone: an image is known by its captions
     Learner     an encoder that learns on a split, and keeps what it learned in a file of its own
     PairScorer  an image and a caption together become one score
+    Captioner   texts about an image are completed
 
-Encoders and pair scorers that come trained are given a folder or a file by `open_installed`.
+Those that come trained are given a folder or a file by `open_installed`.
 """
 
 import hashlib
@@ -42,6 +43,7 @@ INSTALLED = {
     "sentence": "workers.encoders.sentence:SentenceEncoder",
     "pairs": "workers.encoders.pairs:VisionLanguageScorer",
     "words": "workers.encoders.word_vectors:WordVectors",
+    "captioner": "workers.encoders.captioner:PromptedCaptioner",
 }
 
 
@@ -117,6 +119,19 @@ class PairScorer(ABC):
         """How well each caption describes the image: (n,), higher is better."""
 
 
+class Captioner(ABC):
+    kind: ClassVar[str]
+    name: str
+    settings: dict[str, Setting]
+
+    @abstractmethod
+    def complete(self, image: Image.Image, texts: Sequence[str]) -> list[str]:
+        """What follows each text, which is about the image and breaks off; nothing, perhaps."""
+
+
+Machine = Encoder | PairScorer | Captioner
+
+
 def create(kind: str, name: str, settings: Mapping[str, Setting] | None = None) -> Learner:
     if kind not in KINDS:
         raise UnknownMachine(f"There is no machine {kind!r}. There are {', '.join(KINDS)}.")
@@ -124,8 +139,8 @@ def create(kind: str, name: str, settings: Mapping[str, Setting] | None = None) 
     return encoder
 
 
-def open_installed(kind: str, name: str, path: Path) -> Encoder | PairScorer:
-    machine: Encoder | PairScorer = _imported(INSTALLED[kind])(name, path)
+def open_installed(kind: str, name: str, path: Path) -> Machine:
+    machine: Machine = _imported(INSTALLED[kind])(name, path)
     return machine
 
 
