@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
+from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status
 from rest_framework.request import Request
@@ -17,6 +18,7 @@ from hits.api.lists import Listing
 from hits.api.review import REVIEWING, evidence_of, submitted_page
 from hits.api.review_serializers import (
     ActSerializer,
+    AppealSerializer,
     EvidenceSerializer,
     FlagSerializer,
     GoldDecideSerializer,
@@ -24,6 +26,7 @@ from hits.api.review_serializers import (
     GoldRecordSerializer,
     ManySerializer,
     OpinionSerializer,
+    OwnRecordSerializer,
     PersonEventSerializer,
     PersonPageSerializer,
     PersonRecordSerializer,
@@ -35,6 +38,7 @@ from hits.api.review_serializers import (
 )
 from hits.models import Flag, PersonEvent, Reading, Study
 from hits.pipeline import bulk, doubt, gold_doubt, review, standing
+from hits.pipeline.people import account_of
 
 MOST_PEOPLE = 10_000
 
@@ -204,17 +208,26 @@ class AppealAnswer(APIView):
 
 
 class OwnAppeal(APIView):
+    @extend_schema(operation_id="studies_own_record", responses=OwnRecordSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """What the study tells you of your own work, and what was said."""
+        records = standing.own_records(user_of(request))
+        record = next((each for each in records if each.study.slug == slug), None)
+        if record is None:
+            raise Http404
+        return Response(OwnRecordSerializer(record).data)
+
     @extend_schema(
         operation_id="studies_appeal",
-        request=TextSerializer,
+        request=AppealSerializer,
         responses={201: PersonEventSerializer},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Write to the reviewers of a study in which you worked."""
         worked = Study.objects.filter(assignments__account__user=user_of(request)).distinct()
         study = found(worked, slug=slug)
-        text = sent(TextSerializer, request)["text"]
-        event = standing.appeal(study=study, by=user_of(request), text=text)
+        account = account_of(user_of(request))
+        event = standing.appeal(study=study, account=account, **sent(AppealSerializer, request))
         return Response(PersonEventSerializer(event).data, status=status.HTTP_201_CREATED)
 
 

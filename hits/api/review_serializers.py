@@ -225,6 +225,30 @@ class TextSerializer(serializers.Serializer[Any]):
     text = serializers.CharField(max_length=LONGEST_REASON)
 
 
+class AppealSerializer(TextSerializer):
+    page = serializers.UUIDField(required=False, help_text="A page of yours that it is about.")
+
+
+class OwnEventSerializer(PersonEventSerializer):
+    """Without who wrote it: reviewers are no more than that to a rater."""
+
+    kind = serializers.CharField(read_only=True)
+
+    class Meta(PersonEventSerializer.Meta):
+        fields = ["id", "kind", "text", "page", "at", "answer"]
+        read_only_fields = fields
+
+
+class OwnRecordSerializer(serializers.Serializer[Any]):
+    """What a study tells a rater of themselves: the golds only where its rules allow it."""
+
+    study = serializers.CharField(source="study.slug")
+    golds_passed = serializers.IntegerField(allow_null=True)
+    golds_shown = serializers.IntegerField(allow_null=True)
+    said = OwnEventSerializer(many=True)
+    may_appeal = serializers.BooleanField(help_text="Not while the last note waits.")
+
+
 class GoldRecordSerializer(serializers.Serializer[Any]):
     gold = serializers.IntegerField()
     answered = serializers.IntegerField()

@@ -27,12 +27,14 @@ class Earned:
 
 
 def own_pages(user: User) -> QuerySet[Assignment]:
-    """Pages of one's own with the decisions on paying them, in two statements."""
+    return with_payment(Assignment.objects.filter(account__user=user))
+
+
+def with_payment(pages: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """Pages with the decisions on paying them, in two statements."""
     payment = Decision.objects.filter(kind=Decision.Kind.PAYMENT).order_by("pk")
-    return (
-        Assignment.objects.filter(account__user=user)
-        .select_related("study", "version")
-        .prefetch_related(Prefetch("decisions", queryset=payment, to_attr="payment_decisions"))
+    return pages.select_related("study", "version").prefetch_related(
+        Prefetch("decisions", queryset=payment, to_attr="payment_decisions")
     )
 
 

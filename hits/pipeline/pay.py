@@ -19,8 +19,11 @@ from hits.models.publication import GRACE
 from hits.pipeline import ledger
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.ledger import SUCCEEDED
+from hits.pipeline.letters import APPEAL, address_for
 
 Theirs = Claim.Theirs
+# What a marketplace lets a worker read of a refusal.
+LONGEST_FEEDBACK = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +114,14 @@ def _reject(claim: Claim) -> Intent | None:
     assert claim.assignment is not None
     decisions = claim.assignment.decisions.filter(kind=Decision.Kind.PAYMENT)
     decision = decisions.order_by("-pk")[0]
+    publication = claim.hit.publication
+    address = address_for(study_id=publication.study_id, account_id=claim.account_id)
+    appeal = f"\n\n{APPEAL} {address}"
     return ledger.intend(
-        channel=claim.hit.publication.channel,
-        order=Reject(claim.ref, decision.reason[:1000]),
+        channel=publication.channel,
+        order=Reject(claim.ref, decision.reason[: LONGEST_FEEDBACK - len(appeal)] + appeal),
         token=f"reject-{claim.pk}",
-        publication=claim.hit.publication,
+        publication=publication,
         hit=claim.hit,
         claim=claim,
         by=decision.by,

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -18,8 +19,9 @@ from hits.models import (
     Study,
     User,
 )
-from hits.pipeline import people, training
+from hits.pipeline import letters, people, training
 from hits.pipeline.errors import Closed, NotAllowed, Refused
+from hits.pipeline.own_work import with_payment
 from hits.pipeline.review import LONGEST_REASON
 from hits.pipeline.rules import quality_of
 from hits.pipeline.statements import rows
@@ -190,6 +192,13 @@ def act(*, study: Study, person: int, kind: str, text: str, by: User) -> PersonE
     _refuse_text(text)
     if Account.objects.filter(user=by, person=person).exists():
         raise NotAllowed("This is you: somebody else has to do that.")
+    event = _acted(study, account, kind, text, by)
+    if event.kind in letters.OPENINGS:
+        letters.send(event)
+    return event
+
+
+def _acted(study: Study, account: Account, kind: str, text: str, by: User) -> PersonEvent:
     if kind == Kind.EXCLUDED:
         return people.exclude(study=study, account=account, reason=text, by=by)
     if kind == Kind.READMITTED:
@@ -197,10 +206,10 @@ def act(*, study: Study, person: int, kind: str, text: str, by: User) -> PersonE
             raise Closed("This person is not excluded.")
         return people.readmit(study=study, account=account, reason=text, by=by)
     if kind == Kind.QUALIFIED:
-        _let_in(study, person, by)
+        _let_in(study, account.person_id, by)
     elif kind not in {Kind.WARNING, Kind.APPEAL}:
         raise Refused("Warn, exclude, readmit or qualify somebody, or write down their appeal.")
-    return _said(study, person, kind, text, by)
+    return _said(study, account.person_id, kind, text, by)
 
 
 def _let_in(study: Study, person: int, by: User) -> None:
@@ -217,7 +226,12 @@ def _refuse_text(text: str) -> None:
 
 
 def _said(
-    study: Study, person: int, kind: str, text: str, by: User, page: Assignment | None = None
+    study: Study,
+    person: int,
+    kind: str,
+    text: str,
+    by: User | None,
+    page: Assignment | None = None,
 ) -> PersonEvent:
     return PersonEvent.objects.create(
         study=study, person_id=person, kind=kind, text=text.strip(), by=by, assignment=page
@@ -225,17 +239,18 @@ def _said(
 
 
 @transaction.atomic
-def appeal(*, study: Study, by: User, text: str, page: Assignment | None = None) -> PersonEvent:
-    """A note to the reviewers by somebody who worked in the study, one at a time."""
-    account = people.account_of(by)
+def appeal(*, study: Study, account: Account, text: str, page: UUID | None = None) -> PersonEvent:
+    """A note to the reviewers by somebody who worked in the study, one at a time; about a page of
+    theirs, where they name one."""
     _refuse_text(text)
     own = Assignment.objects.filter(study=study, person=account.person_id, state="submitted")
-    if not own.exists() or (page is not None and page.person_id != account.person_id):
-        raise NotAllowed("You have submitted nothing in this study.")
+    about = None if page is None else own.filter(key=page).first()
+    if not own.exists() or (page is not None and about is None):
+        raise NotAllowed("You have submitted no such page in this study.")
     people.lock_person(account)
     if open_appeals(study).filter(person=account.person_id).exists():
         raise Closed("Your last note has not been answered yet. You will read the answer here.")
-    return _said(study, account.person_id, Kind.APPEAL, text, by, page)
+    return _said(study, account.person_id, Kind.APPEAL, text, account.user, about)
 
 
 @transaction.atomic
@@ -246,7 +261,7 @@ def answer(*, appealed: PersonEvent, text: str, by: User) -> PersonEvent:
     PersonEvent.objects.select_for_update(no_key=True).get(pk=appealed.pk)
     if PersonEvent.objects.filter(answers=appealed).exists():
         raise Closed("Somebody has answered this appeal already.")
-    return PersonEvent.objects.create(
+    made = PersonEvent.objects.create(
         study_id=appealed.study_id,
         person_id=appealed.person_id,
         kind=Kind.ANSWER,
@@ -254,6 +269,8 @@ def answer(*, appealed: PersonEvent, text: str, by: User) -> PersonEvent:
         answers=appealed,
         by=by,
     )
+    letters.send(made)
+    return made
 
 
 # What one is told of oneself
@@ -267,6 +284,7 @@ class OwnRecord:
     golds_passed: int | None
     golds_shown: int | None
     said: list[PersonEvent]
+    refused: list[Assignment]
     may_appeal: bool
 
 
@@ -285,18 +303,47 @@ def own_records(user: User) -> list[OwnRecord]:
         return []
     own = Assignment.objects.filter(person=account.person_id, state="submitted")
     studies = Study.objects.filter(pk__in=own.values("study")).select_related("version")
+    return _own_records(account, list(studies))
+
+
+def own_record(account: Account, study: Study) -> OwnRecord:
+    """What a worker of a marketplace is told, whose golds are never told."""
+    (found,) = _own_records(account, [study])
+    return replace(found, golds_passed=None, golds_shown=None)
+
+
+def _own_records(account: Account, studies: list[Study]) -> list[OwnRecord]:
     counts = {
         study: (shown, failed)
         for study, shown, failed in rows(_OWN_GOLDS, {"person": account.person_id})
     }
     said: dict[int, list[PersonEvent]] = {}
     events = PersonEvent.objects.filter(person=account.person_id, kind__in=TOLD)
-    for event in events.select_related("answer").order_by("pk"):
+    for event in events.select_related("answer", "assignment").order_by("pk"):
         said.setdefault(event.study_id, []).append(event)
-    return [_own(study, counts.get(study.pk, (0, 0)), said.get(study.pk, [])) for study in studies]
+    refused: dict[int, list[Assignment]] = {}
+    unpaid = Assignment.objects.filter(
+        person=account.person_id, state="submitted", payment="refused", study__in=studies
+    )
+    for page in with_payment(unpaid).order_by("-submitted_at", "-pk"):
+        refused.setdefault(page.study_id, []).append(page)
+    return [
+        _own(
+            study,
+            counts.get(study.pk, (0, 0)),
+            said.get(study.pk, []),
+            refused.get(study.pk, []),
+        )
+        for study in studies
+    ]
 
 
-def _own(study: Study, golds: tuple[int, int], said: list[PersonEvent]) -> OwnRecord:
+def _own(
+    study: Study,
+    golds: tuple[int, int],
+    said: list[PersonEvent],
+    refused: list[Assignment],
+) -> OwnRecord:
     shown, failed = golds
     told = quality_of(study).raters_see_accuracy and shown >= FEWEST_TOLD
     waits = any(each.kind == Kind.APPEAL and not hasattr(each, "answer") for each in said)
@@ -305,5 +352,6 @@ def _own(study: Study, golds: tuple[int, int], said: list[PersonEvent]) -> OwnRe
         golds_passed=shown - failed if told else None,
         golds_shown=shown if told else None,
         said=said,
+        refused=refused,
         may_appeal=not waits,
     )

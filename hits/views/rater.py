@@ -20,6 +20,7 @@ from hits.pipeline.own_work import earned, own_pages, told, with_seconds
 from hits.pipeline.statements import Joined
 from hits.pipeline.terms import Terms, terms_of
 from hits.views.access import desks, login_required, user_of
+from hits.views.notes import SENT, page_named
 
 PAGES_LISTED = 25
 
@@ -285,11 +286,12 @@ def appeal(request: HttpRequest, slug: str) -> HttpResponse:
     study = get_object_or_404(worked, slug=slug)
     text = request.POST.get("text", "").replace("\0", "").strip()
     try:
-        standing.appeal(study=study, by=user, text=text)
+        account = people.account_of(user)
+        standing.appeal(study=study, account=account, text=text, page=page_named(request))
     except PipelineError as refusal:
         messages.warning(request, refusal.message)
     else:
-        messages.success(request, "Sent to the reviewers. You will read their answer here.")
+        messages.success(request, SENT)
     return redirect("own_work")
 
 

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Account, Assignment, Flag, PersonEvent, Role, Study
-from hits.pipeline import gold_doubt, standing
+from hits.pipeline import gold_doubt, letters, standing
 from hits.pipeline.errors import PipelineError
 from hits.views.access import desks, login_required, study_to_review, user_of
 from hits.views.review import typed
@@ -65,6 +65,7 @@ def person(request: HttpRequest, slug: str, person: int) -> HttpResponse:
         "events": standing.events_of(study, person),
         "is_you": Account.objects.filter(user=user_of(request), person=person).exists(),
         "is_in_house": account.user_id is not None,
+        "reached_at": letters.channels_reaching(study, person),
         "trains": bool(study.version and study.version.training_units),
         "error": error,
         "text": text,

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from hits.views import account, rater, work
+from hits.views import account, notes, rater, work
 
 urlpatterns = [
     path("", rater.home, name="home"),
@@ -16,6 +16,7 @@ urlpatterns = [
     path("studies/<slug:slug>/next/", rater.next_page, name="next_page"),
     path("work/", rater.own_work, name="own_work"),
     path("studies/<slug:slug>/appeal/", rater.appeal, name="appeal"),
+    path("notes/<str:signed>/", notes.note, name="note"),
     path("work/<uuid:key>/", work.page, name="page"),
     path("work/<uuid:key>/done/", rater.page_done, name="page_done"),
     path("work/<uuid:key>/save", work.page_save, name="page_save"),

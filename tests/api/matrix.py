@@ -140,6 +140,7 @@ api/studies/<slug:slug>/people/<int:person>/           GET    401  404  404  200
 api/studies/<slug:slug>/people/<int:person>/           POST   401  404  404  201  404  201  201
 api/studies/<slug:slug>/appeals/                       GET    401  404  404  200  404  200  200
 api/studies/<slug:slug>/appeals/<int:pk>/answer/       POST   401  404  404  201  404  201  201
+api/studies/<slug:slug>/appeal/                        GET    401  404  200  404  404  404  404
 api/studies/<slug:slug>/appeal/                        POST   401  404  201  404  404  404  404
 api/studies/<slug:slug>/golds-in-doubt/                GET    401  404  404  200  404  200  200
 api/studies/<slug:slug>/golds-in-doubt/                POST   401  404  404  201  404  201  201
@@ -189,6 +190,8 @@ password/<uidb64>/<token>/                             POST   200  200  200  200
 password/changed/                                      GET    200  200  200  200  200  200  200
 join/<str:token>/                                      GET    200  200  302  200  200  200  200
 join/<str:token>/                                      POST   200  302  302  302  302  302  302
+notes/<str:signed>/                                    GET    200  200  200  200  200  200  200
+notes/<str:signed>/                                    POST   422  422  422  422  422  422  422
 studies/<slug:slug>/consent/                           GET    log  404  200  404  404  404  404
 studies/<slug:slug>/consent/                           POST   log  404  302  404  404  404  404
 studies/<slug:slug>/withdraw/                          GET    log  404  200  404  404  404  404

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from hits.models import Assignment
+from hits.pipeline import letters
 from tests import framed
 from tests.api.routes import PARAMETER, Route
 from tests.api.world import World, answers_as_json
@@ -74,6 +75,7 @@ def parameters_of(world: World, path: str, method: str) -> dict[str, Any]:
         "call": world.refused_call.pk,
         "person": world.failed_page.person_id,
         "token": world.invitation.token,
+        "signed": letters.signed(world.study.pk, world.claim.account_id),
         "uidb64": "MQ",
         "content_type_id": 0,
         "object_id": _object_of(path) if path.startswith("admin/") else 0,

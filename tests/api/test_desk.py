@@ -103,3 +103,20 @@ def test_rules_of_quality_are_set_by_a_new_version(world: World) -> None:
     assert (study.version.quality["page_golds"], study.version.number) == (2, 2)
     wrong = json.dumps({"quality": {"page_golds": -1}})
     assert researcher.patch(path, wrong, content_type="application/json").status_code == 400
+
+
+def test_raters_read_what_was_said_to_them_and_appeal_against_a_page(world: World) -> None:
+    path = f"/api/studies/{world.study.slug}/appeal/"
+    rater, page = world.api_client("rater"), world.own_page
+    record = rater.get(path).json()
+    assert (record["golds_shown"], record["may_appeal"]) == (None, True)
+    about_others = {"text": "Not mine.", "page": str(world.failed_page.key)}
+    assert post(rater, path, about_others).status_code == 403
+    said = post(rater, path, {"text": "I did look.", "page": str(page.key)})
+    assert (said.status_code, said.json()["page"]) == (201, str(page.key))
+    record = rater.get(path).json()
+    assert ([each["text"] for each in record["said"]], record["may_appeal"]) == (
+        ["I did look."],
+        False,
+    )
+    assert "by" not in record["said"][0]

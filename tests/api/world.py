@@ -250,8 +250,7 @@ def _failed_page(study: Study) -> Assignment:
 
 
 def _appeal(study: Study, page: Assignment) -> PersonEvent:
-    assert page.account.user is not None
-    return standing.appeal(study=study, by=page.account.user, text=ANSWER)
+    return standing.appeal(study=study, account=page.account, text=ANSWER)
 
 
 def _submitted_by(study: Study, user: User) -> Assignment:

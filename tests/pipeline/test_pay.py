@@ -75,7 +75,7 @@ def test_the_reason_of_a_refusal_is_what_the_worker_reads(claim: Claim) -> None:
     settle_due()
     assert paid_there() == "rejected"
     there = TheirAssignment.objects.exclude(submitted_at=None).get()
-    assert there.feedback == "Every answer was the same."
+    assert there.feedback.startswith("Every answer was the same.\n\n")
 
 
 def test_what_is_not_decided_or_not_confirmed_is_not_paid(publication: Publication) -> None:

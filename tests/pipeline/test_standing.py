@@ -103,15 +103,15 @@ def test_an_appeal_is_answered_once_and_another_waits_for_that(
     study: Study, rater: Account
 ) -> None:
     user, owner = user_of(rater), study.corpus.owner
-    appealed = standing.appeal(study=study, by=user, text="I did look.")
+    appealed = standing.appeal(study=study, account=rater, text="I did look.")
     assert list(standing.open_appeals(study)) == [appealed]
     with pytest.raises(Closed, match="not been answered"):
-        standing.appeal(study=study, by=user, text="And once more.")
+        standing.appeal(study=study, account=rater, text="And once more.")
     standing.answer(appealed=appealed, text="We looked again.", by=owner)
     with pytest.raises(Closed, match="answered this appeal already"):
         standing.answer(appealed=appealed, text="Twice.", by=owner)
     assert not standing.open_appeals(study).exists()
-    standing.appeal(study=study, by=user, text="Thank you.")
+    standing.appeal(study=study, account=rater, text="Thank you.")
     (own,) = standing.own_records(user)
     assert [event.text for event in own.said] == ["I did look.", "Thank you."]
     assert own.said[0].answer.text == "We looked again."
@@ -120,7 +120,7 @@ def test_an_appeal_is_answered_once_and_another_waits_for_that(
 
 def test_only_who_worked_in_a_study_appeals_there(study: Study, rater: Account) -> None:
     with pytest.raises(NotAllowed):
-        standing.appeal(study=study, by=making.user(), text="Hello.")
+        standing.appeal(study=study, account=making.rater(study), text="Hello.")
 
 
 def test_nobody_acts_on_themselves(study: Study, rater: Account) -> None:
