@@ -57,6 +57,9 @@ class AskEstimateSerializer(serializers.Serializer[Any]):
         help_text="If left out: all that are wanting.",
     )
     least_wage = _dollars(min_value=0, required=False)
+    minutes = serializers.IntegerField(
+        min_value=1, required=False, max_value=365 * 24 * 60, help_text="Given for a page."
+    )
 
 
 class EstimateSerializer(serializers.Serializer[Estimate]):
@@ -70,7 +73,7 @@ class EstimateSerializer(serializers.Serializer[Estimate]):
     balance = _dollars(
         max_digits=14, allow_null=True, help_text="Null: the marketplace did not answer."
     )
-    warning = serializers.CharField(help_text="That an hour earns less than the wage set.")
+    warning = serializers.CharField(help_text="Of low pay, of too little time or money.")
 
 
 class NewPublicationSerializer(serializers.Serializer[Any]):

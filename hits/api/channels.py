@@ -1,5 +1,6 @@
 """A study at marketplaces: costs, publications and how they run, their ledgers."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import QuerySet
@@ -96,6 +97,7 @@ class EstimateView(APIView):
             reward=values.get("reward", study.version.pay),
             pages=_pages(study, values.get("pages")),
             least_wage=values.get("least_wage"),
+            duration=timedelta(minutes=values["minutes"]) if "minutes" in values else None,
         )
         return Response(EstimateSerializer(estimate).data)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 
 from hits.channels.configured import NoSuchChannel
@@ -10,6 +11,9 @@ from hits.channels.contract import Channel, NoAnswer, Requirement
 from hits.models import Study
 from hits.pipeline.errors import Refused
 from hits.pipeline.overview import pace_of
+
+# The time for a page, by what a page takes.
+AMPLE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +36,13 @@ def estimate(
     reward: Decimal,
     pages: int,
     least_wage: Decimal | None = None,
+    duration: timedelta | None = None,
     requirements: Sequence[Requirement] = (),
     is_silent: bool = False,
 ) -> Estimate:
-    """What pages will cost, and what an hour will earn at the pace seen so far. A marketplace
-    that was silent a moment ago is not asked for the balance."""
+    """What pages will cost, and what an hour will earn at the pace seen so far; with what is
+    given for a page, whether that is enough. A marketplace that was silent a moment ago is not
+    asked for the balance."""
     try:
         asked = channel_named(channel)
     except NoSuchChannel as unknown:
@@ -49,6 +55,8 @@ def estimate(
         warnings.append(
             f"An hour earns ${hourly:,.2f} at the pace seen so far, less than ${least_wage:,.2f}."
         )
+    if too_short := haste_warning(seconds, duration):
+        warnings.append(too_short)
     return Estimate(
         pages=pages,
         reward=reward,
@@ -59,6 +67,17 @@ def estimate(
         hourly=hourly.quantize(Decimal("0.01")) if hourly is not None else None,
         balance=balance,
         warning=" ".join(warnings),
+    )
+
+
+def haste_warning(seconds: float | None, duration: timedelta | None) -> str:
+    """Whoever's time runs out loses the HIT with what they did, so it should be ample."""
+    if not seconds or duration is None or duration.total_seconds() >= AMPLE * seconds:
+        return ""
+    given = round(duration.total_seconds() / 60)
+    return (
+        f"Half of the pages took longer than {seconds / 60:.1f} minutes, and you give "
+        f"{given:,}: whoever is slower loses the HIT. Give at least twice as long as a page takes."
     )
 
 

@@ -19,6 +19,7 @@ from hits.pipeline import follow, jobs, pay
 from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError, Refused
 from hits.pipeline.estimate import estimate as estimate_of
+from hits.pipeline.estimate import haste_warning
 from hits.pipeline.offer import terms_of
 from hits.pipeline.terms import terms_at
 from hits.views.access import login_required, study_of_researcher, user_of
@@ -106,9 +107,13 @@ def _review(
         requirements=terms.requirements,
         is_silent=is_silent,
     )
+    seconds = estimate.minutes and estimate.minutes * 60
     context |= {
         "estimate": estimate,
-        "warning": follow.wage_warning(estimate.hourly, values["least_wage"]),
+        "warnings": [
+            follow.wage_warning(estimate.hourly, values["least_wage"]),
+            haste_warning(seconds, terms.duration),
+        ],
         "short": estimate.total - estimate.balance if estimate.balance is not None else None,
         "promised": _promised(study, terms),
         "seen": publishing.last_publication(study),

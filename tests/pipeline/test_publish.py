@@ -273,7 +273,9 @@ def test_the_estimate_has_the_fee_the_balance_and_a_warning_under_the_least_wage
         reward=Decimal("0.65"),
         pages=2000,
         least_wage=Decimal("7.25"),
+        duration=timedelta(minutes=19),
     )
+    assert "Half of the pages took longer than 10.0 minutes, and you give 19" in expected.warning
     assert expected.minutes == pytest.approx(10)
     assert expected.hourly == Decimal("3.90")
     assert "An hour earns $3.90" in expected.warning

@@ -174,6 +174,13 @@ def test_pay_under_the_least_wage_is_warned_about(study: Study, desk: Client) ->
     assert "less than" not in text_of(publish(desk, study, least_wage="1"))
 
 
+def test_too_little_time_for_a_page_is_warned_about(study: Study, desk: Client) -> None:
+    a_page_of(study, seconds=6 * 60)
+    found = publish(desk, study, minutes="11")
+    assert "took longer than 6.0 minutes, and you give 11" in text_of(found)
+    assert "took longer" not in text_of(publish(desk, study, minutes="12"))
+
+
 @pytest.mark.parametrize(
     ("changes", "field", "said"),
     [

@@ -66,6 +66,7 @@ class Command(BaseCommand):
             reward=options["reward"],
             pages=pages,
             least_wage=options["least_wage"],
+            duration=terms.duration,
             requirements=terms.requirements,
         )
         self.stdout.write(
