@@ -60,7 +60,7 @@ def top_k_blocks(
         for first in range(0, len(targets), block):
             offered = _as_integers(targets[first : first + block])
             keys = sort_keys(wanted @ offered.T, np.arange(first, first + len(offered)))
-            best = _smallest(np.concatenate([best, keys], axis=1), k)
+            best = smallest(np.concatenate([best, keys], axis=1), k)
         best.sort(axis=1)
         yield Block(start, *of_sort_keys(best))
 
@@ -116,7 +116,7 @@ def _swap_negative_order(bits: NDArray[np.int32]) -> NDArray[np.int32]:
     return bits ^ ((bits >> 31) & 0x7FFFFFFF)
 
 
-def _smallest(keys: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+def smallest(keys: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     if keys.shape[1] <= k:
         return keys
     return np.partition(keys, k - 1, axis=1)[:, :k]

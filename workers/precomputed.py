@@ -1,24 +1,29 @@
-"""A machine that ran elsewhere takes part by what it computed: vectors, or ranked lists."""
+"""A machine that ran elsewhere takes part by what it computed: vectors, scores or ranked lists."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from math import ceil, log2
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hits.importers import machine_files
-from hits.importers.machine_files import BadFile, ItemVectors, RankedList
+from hits.importers.machine_files import BadFile, ItemVectors, PairScores, RankedList
 from hits.models import Caption, Corpus, Image, Proposal
 from hits.models.machines import Direction
 from hits.pipeline import propose
 from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Progress
+from workers import exact
 from workers.encoders import Vectors, file_checksum
 from workers.encoding import Encoded
 from workers.propose import ends, say_nothing, search_and_keep
+from workers.searching import sampled
 
 BATCH = 4096
+SCORES_AT_ONCE = 1 << 24
 Ids = dict[str, int]
 
 
@@ -35,17 +40,18 @@ def propose_file(
     similarity: str = "cosine",
     query_sample: int | None = None,
     seed: int = 0,
+    ids: Path | None = None,
     progress: Progress | None = None,
 ) -> list[Proposal]:
     say = progress or say_nothing
-    propose.check_file(name=path.name, directions=directions)
+    propose.check_file(name=path.name, directions=directions, has_ids=ids is not None)
     is_lists = path.suffix in machine_files.LISTS
     say(0, None, f"Checking {called}")
     machine = propose.machine_of(
         name=name,
         version=version,
         kind="precomputed",
-        checksum=file_checksum(path),
+        checksum=_checksum(path, ids),
         settings={"file": called} if is_lists else {"file": called, "similarity": similarity},
     )
     if not is_lists and machine.settings["similarity"] != similarity:
@@ -62,9 +68,85 @@ def propose_file(
                 )
             ]
         shared |= {"query_sample": query_sample, "seed": seed}
-        return _from_vectors(path, directions, similarity, say, **shared)
+        given = machine_files.computed(path, ids)
+        if isinstance(given, PairScores):
+            return [_from_scores(given, each, say, **shared) for each in directions]
+        return _from_vectors(given, directions, similarity, say, **shared)
     except BadFile as bad:
         raise Refused(f"{called}: {bad}") from None
+
+
+def _checksum(path: Path, ids: Path | None) -> str:
+    """Of the file; with ids beside it, of both: the same numbers may mean other items."""
+    own = file_checksum(path)
+    if ids is None:
+        return own
+    return sha256(f"{own} {file_checksum(ids)}".encode()).hexdigest()
+
+
+def _from_scores(
+    given: PairScores,
+    direction: str,
+    say: Any,
+    *,
+    query_sample: int | None,
+    seed: int,
+    **shared: Any,
+) -> Proposal:
+    if direction in propose.WITHIN:
+        raise BadFile("Scores are of images and captions: they have no lists within one kind.")
+    table, names = given.scores, {"i": given.images, "t": given.captions}
+    query, target = ends(direction)
+    rows, columns = (_places(end, names[end], shared, say) for end in (query, target))
+    chosen = sampled(len(rows.ids), query_sample, seed)
+    return propose.keep(
+        direction=direction,
+        query_sample=query_sample,
+        seed=seed,
+        ranked=_best(table if query == "i" else table.T, rows, chosen, columns, say, **shared),
+        **shared,
+    )
+
+
+class _Places(NamedTuple):
+    """The split's items in the order of their ids, and where each stands in the file."""
+
+    ids: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+
+def _places(end: str, names: list[str], shared: dict[str, Any], say: Any) -> _Places:
+    wanted = _ids(shared["corpus"], end, shared["split"])
+    kind = machine_files.ENDS[end]
+    say(0, None, f"Looking up {kind}s")
+    places = np.array(_rows_of(kind, names, wanted, "score"), np.int64)
+    return _Places(np.fromiter(wanted.values(), np.int64, len(wanted)), places)
+
+
+def _best(
+    table: NDArray[Any],
+    rows: _Places,
+    chosen: list[int],
+    columns: _Places,
+    say: Any,
+    *,
+    depth: int,
+    **_: Any,
+) -> Iterator[propose.Ranked]:
+    """The best columns of each chosen row, equal scores by id, some rows at a time."""
+    places = np.arange(len(columns.ids))
+    at_once = max(SCORES_AT_ONCE // len(places), 1)
+    for start in range(0, len(chosen), at_once):
+        some = chosen[start : start + at_once]
+        block = np.asarray(table[rows.places[some]], np.float32)[:, columns.places]
+        if not np.isfinite(block).all():
+            raise BadFile("A score is not a finite number.")
+        keys = exact.smallest(exact.keys_of(places, block), depth)
+        keys.sort(axis=1)
+        found, scores = exact.of_sort_keys(keys)
+        for query, own, of in zip(rows.ids[some], columns.ids[found], scores, strict=True):
+            yield int(query), own.tolist(), of.tolist()
+        say(start + len(some), len(chosen), "Ranking scores")
 
 
 def _lists_of(
@@ -113,9 +195,12 @@ def _ids(corpus: Corpus, end: str, split: str) -> Ids:
 
 
 def _from_vectors(
-    path: Path, directions: list[str], similarity: str, say: Any, **shared: Any
+    given: dict[str, ItemVectors],
+    directions: list[str],
+    similarity: str,
+    say: Any,
+    **shared: Any,
 ) -> list[Proposal]:
-    given = machine_files.item_vectors(path)
     items: dict[str, Encoded] = {}
     scale: dict[str, float] = {}
     for end in sorted({end for direction in directions for end in ends(direction)}):
@@ -135,15 +220,8 @@ def _prepared(
 
     A power of two scales without rounding, so that inner products keep their order and value.
     """
-    row_of = {each: row for row, each in enumerate(given.ids)}
-    missing = [each for each in wanted if each not in row_of]
     kind = machine_files.ENDS[end]
-    if missing or not wanted:
-        raise BadFile(
-            f"{len(missing):,} of the split's {len(wanted):,} {kind}s have no vector"
-            + (f", {missing[0]!r} among them." if missing else ".")
-        )
-    rows = np.array([row_of[each] for each in wanted])
+    rows = np.array(_rows_of(kind, given.ids, wanted, "vector"))
     vectors = np.empty((len(rows), given.vectors.shape[1]), np.float32)
     lengths = np.empty(len(rows))
     for start in range(0, len(rows), BATCH):
@@ -157,6 +235,18 @@ def _prepared(
     _divide(vectors, lengths if similarity == "cosine" else np.full(len(rows), scale))
     ids = np.fromiter(wanted.values(), np.int64, len(wanted))
     return Encoded(ids, vectors), 1.0 if similarity == "cosine" else scale
+
+
+def _rows_of(kind: str, names: Iterable[str], wanted: Ids, what: str) -> list[int]:
+    """Where the split's items stand in the file."""
+    row_of = {each: row for row, each in enumerate(names)}
+    missing = [each for each in wanted if each not in row_of]
+    if missing or not wanted:
+        raise BadFile(
+            f"{len(missing):,} of the split's {len(wanted):,} {kind}s have no {what}"
+            + (f", {missing[0]!r} among them." if missing else ".")
+        )
+    return [row_of[each] for each in wanted]
 
 
 def _divide(vectors: Vectors, by: Any) -> None:

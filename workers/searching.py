@@ -31,8 +31,15 @@ class Search(NamedTuple):
 def sample(queries: Encoded, size: int | None, seed: int) -> Encoded:
     if size is None or size >= len(queries.ids):
         return queries
-    chosen = sorted(Random(seed).sample(range(len(queries.ids)), size))
+    chosen = sampled(len(queries.ids), size, seed)
     return Encoded(queries.ids[chosen], queries.vectors[chosen])
+
+
+def sampled(count: int, size: int | None, seed: int) -> list[int]:
+    """Which of so many, in their order; all where no size is given."""
+    if size is None or size >= count:
+        return list(range(count))
+    return sorted(Random(seed).sample(range(count), size))
 
 
 def lists(

@@ -56,6 +56,7 @@ def _propose(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
 def _propose_file(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     given = {**arguments, "corpus": Corpus.objects.get(pk=arguments["corpus"])}
     given["path"] = Path(given.pop("source"))
+    given["ids"] = Path(given["ids"]) if given.get("ids") else None
     proposals = propose_file(progress=progress, **given)
     progress.say(" ".join(map(_kept, proposals)))
     return {"proposals": [proposal.pk for proposal in proposals]}

@@ -112,9 +112,15 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
 
 
 class ProposeFileSerializer(serializers.Serializer[Any]):
-    """Vectors (.npz, .safetensors) or ranked lists (.jsonl, .csv) from elsewhere."""
+    """Vectors or scores (.npz, .safetensors, .npy), vectors (.parquet) or ranked lists (.jsonl,
+    .csv) from elsewhere."""
 
     file = serializers.FileField(max_length=200)
+    ids = serializers.FileField(
+        max_length=200,
+        default=None,
+        help_text='For .npy: JSON {"images": [ids], "captions": [ids]}.',
+    )
     name = serializers.CharField(max_length=100)
     version = serializers.CharField(max_length=100, default="1")
     directions = serializers.ListField(
@@ -137,7 +143,11 @@ class ProposeFileSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         try:
-            propose.check_file(name=attrs["file"].name, directions=attrs["directions"])
+            propose.check_file(
+                name=attrs["file"].name,
+                directions=attrs["directions"],
+                has_ids=attrs["ids"] is not None,
+            )
         except Refused as refused:
             raise serializers.ValidationError({"file": str(refused)}) from None
         return attrs

@@ -1,9 +1,11 @@
-"""What a model computed elsewhere: vectors of images and captions, or ranked lists.
+"""What a model computed elsewhere: vectors of images and captions, scores of all pairs, or ranked
+lists.
 
 Vectors: .npz or .safetensors with the arrays image_ids, image_vectors, caption_ids and
-caption_vectors, or the two of one kind. Ranked lists: JSON lines of {"query", "targets"} and, if
-there are any, "scores", best first, or CSV with the columns query, target and score, the rows of a
-query together. Ids are the corpus's outside ids. Nothing is ever unpickled.
+caption_vectors, or the two of one kind. Scores: image_ids, caption_ids and scores, a row an image.
+Both also as .npy with a file of ids, and vectors as .parquet. Ranked lists: JSON lines of {"query",
+"targets"} and, if there are any, "scores", best first, or CSV with the columns query, target and
+score, the rows of a query together. Ids are the corpus's outside ids. Nothing is ever unpickled.
 """
 
 import csv
@@ -18,7 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-VECTORS = (".npz", ".safetensors")
+from hits.importers import machine_arrays
+from hits.importers.records import Bad
+
+VECTORS = (".npz", ".safetensors", ".npy", ".parquet")
 LISTS = (".jsonl", ".csv")
 ENDS = {"i": "image", "t": "caption"}
 LONGEST_HEADER = 100 << 20
@@ -43,6 +48,15 @@ class RankedList:
 class ItemVectors:
     ids: list[str]
     vectors: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class PairScores:
+    """A row an image, a column a caption."""
+
+    images: list[str]
+    captions: list[str]
+    scores: NDArray[Any]
 
 
 def ranked_lists(path: Path) -> Iterator[RankedList]:
@@ -101,9 +115,32 @@ def _checked(each: RankedList) -> RankedList:
     return each
 
 
-def item_vectors(path: Path) -> dict[str, ItemVectors]:
-    """By end: i(mages), t(exts). What can be is mapped from the file, not read."""
-    arrays = _npz(path) if path.suffix == ".npz" else safetensors(path)
+def computed(path: Path, ids: Path | None = None) -> dict[str, ItemVectors] | PairScores:
+    """Vectors by end, i(mages) and t(exts), or scores. What can be is mapped, not read."""
+    arrays = _arrays(path, ids)
+    if "scores" not in arrays:
+        return _item_vectors(arrays)
+    if not {"image_ids", "caption_ids"} <= arrays.keys():
+        raise BadFile("Scores need image_ids and caption_ids.")
+    scores = arrays["scores"]
+    images, captions = (_names(kind, arrays[f"{kind}_ids"]) for kind in ("image", "caption"))
+    if scores.shape != (len(images), len(captions)) or scores.dtype.kind != "f":
+        raise BadFile("scores must be a table of numbers, a row an image and a column a caption.")
+    return PairScores(images, captions, scores)
+
+
+def _arrays(path: Path, ids: Path | None) -> dict[str, NDArray[Any]]:
+    try:
+        if path.suffix == ".npy":
+            return machine_arrays.npy(path, ids)
+        if path.suffix == ".parquet":
+            return machine_arrays.parquet(path)
+    except Bad as bad:
+        raise BadFile(bad.detail) from None
+    return _npz(path) if path.suffix == ".npz" else safetensors(path)
+
+
+def _item_vectors(arrays: dict[str, NDArray[Any]]) -> dict[str, ItemVectors]:
     found = {}
     for end, kind in ENDS.items():
         ids, vectors = arrays.get(f"{kind}_ids"), arrays.get(f"{kind}_vectors")
@@ -122,12 +159,19 @@ def item_vectors(path: Path) -> dict[str, ItemVectors]:
 def _items(kind: str, ids: NDArray[Any], vectors: NDArray[Any]) -> ItemVectors:
     if vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.shape[1]:
         raise BadFile(f"{kind}_vectors must be a table of numbers, one row an item.")
-    if ids.ndim != 1 or ids.dtype.kind not in "iuU" or len(ids) != len(vectors):
+    names = _names(kind, ids)
+    if len(names) != len(vectors):
         raise BadFile(f"{kind}_ids must name each row of {kind}_vectors.")
+    return ItemVectors(names, vectors)
+
+
+def _names(kind: str, ids: NDArray[Any]) -> list[str]:
+    if ids.ndim != 1 or ids.dtype.kind not in "iuU":
+        raise BadFile(f"{kind}_ids must name each {kind}.")
     names = list(map(str, ids.tolist()))
     if len(set(names)) != len(names):
         raise BadFile(f"{kind}_ids names an item twice.")
-    return ItemVectors(names, vectors)
+    return names
 
 
 def _npz(path: Path) -> dict[str, NDArray[Any]]:

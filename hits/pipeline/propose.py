@@ -18,6 +18,7 @@ from hits.pipeline.installed import DUAL, PAIRS, SENTENCE, WORDS, installed
 
 Ranked = tuple[int, Sequence[int], Sequence[float]]
 FILES = VECTORS + LISTS
+IDS = (".json",)
 SIMILARITIES = {"cosine": "cosine", "dot": "inner product"}
 ACROSS, WITHIN = ("i2t", "t2i"), ("i2i", "t2t")
 QUEUES = {"": "as the machine needs", "cpu": "cpu", "gpu": "gpu"}
@@ -140,22 +141,32 @@ def refuse_other_pool(
 
 
 def ask_with_file(
-    *, corpus: Corpus, file: UploadedFile, by: User, directions: list[str], **given: Any
+    *,
+    corpus: Corpus,
+    file: UploadedFile,
+    by: User,
+    directions: list[str],
+    ids: UploadedFile | None = None,
+    **given: Any,
 ) -> Job:
-    """Let a machine that ran elsewhere propose by the vectors or ranked lists in a file."""
-    check_file(name=file.name or "", directions=directions)
+    """Let a machine that ran elsewhere propose by vectors, scores or ranked lists in a file."""
+    check_file(name=file.name or "", directions=directions, has_ids=ids is not None)
     source = arrange.keep_upload(file, FILES)
     called = arrange.name_of_upload(file)
     arguments = {"corpus": corpus.pk, "source": str(source), "called": called, **given}
     arguments["directions"] = directions
+    if ids is not None:
+        arguments["ids"] = str(arrange.keep_upload(ids, IDS))
     return jobs.ask(kind="propose_file", arguments=arguments, by=by, corpus=corpus)
 
 
-def check_file(*, name: str, directions: Collection[str]) -> None:
+def check_file(*, name: str, directions: Collection[str], has_ids: bool = False) -> None:
     if not name.lower().endswith(FILES):
         raise Refused(f"Send one of {', '.join(FILES)}.")
     if name.lower().endswith(LISTS) and len(directions) != 1:
         raise Refused("Ranked lists have one direction.")
+    if name.lower().endswith(".npy") != has_ids:
+        raise Refused("A file of ids goes with an .npy file, and only with one.")
 
 
 def machine_of(

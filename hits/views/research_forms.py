@@ -191,10 +191,18 @@ class ProposeForm(forms.Form):
 
 class ProposeFileForm(forms.Form):
     file = forms.FileField(
-        label="Vectors or ranked lists",
-        help_text="Of a model that ran elsewhere: .npz or .safetensors with image_ids, "
-        "image_vectors, caption_ids, caption_vectors; or .jsonl or .csv of ranked lists.",
+        label="Vectors, scores or ranked lists",
+        help_text="Of a model that ran elsewhere: .npz or .safetensors with image_ids, caption_ids "
+        "and image_vectors, caption_vectors or scores; .parquet of id, kind, vector; .npy; or "
+        ".jsonl or .csv of ranked lists.",
         widget=forms.ClearableFileInput(attrs={"accept": ",".join(propose.FILES)}),
+    )
+    ids = forms.FileField(
+        label="Ids, for .npy",
+        required=False,
+        help_text='JSON {"images": [ids], "captions": [ids]}: of rows and columns of scores, or of '
+        "rows of vectors, images first.",
+        widget=forms.ClearableFileInput(attrs={"accept": ",".join(propose.IDS)}),
     )
     name = forms.CharField(label="Name of the machine", max_length=100)
     version = forms.CharField(max_length=100, initial="1")
@@ -220,7 +228,11 @@ class ProposeFileForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if {"file", "directions"} <= cleaned.keys():
             try:
-                propose.check_file(name=cleaned["file"].name, directions=cleaned["directions"])
+                propose.check_file(
+                    name=cleaned["file"].name,
+                    directions=cleaned["directions"],
+                    has_ids=cleaned.get("ids") is not None,
+                )
             except Refused as refused:
                 self.add_error("file", str(refused))
         return cleaned

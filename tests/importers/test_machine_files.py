@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hits.importers import machine_files
-from hits.importers.machine_files import BadFile, item_vectors, ranked_lists
+from hits.importers.machine_files import BadFile, computed, ranked_lists
 from hits.importers.machine_files import safetensors as read_safetensors
 
 IDS, VECTORS = np.array([7, 3]), np.array([[1, 0, 2], [0, 3, 4]], np.float32)
@@ -71,7 +71,8 @@ def test_vectors_come_alike_from_both_formats(tmp_path: Path) -> None:
         safetensors(tmp_path / "v.safetensors", image_ids=IDS, image_vectors=VECTORS),
     ]
     for file in files:
-        found = item_vectors(file)
+        found = computed(file)
+        assert isinstance(found, dict)
         assert found.keys() == {"i"}
         assert found["i"].ids == ["7", "3"]
         np.testing.assert_array_equal(found["i"].vectors, VECTORS)
@@ -101,7 +102,7 @@ def test_arrays_that_do_not_fit_are_refused(
 ) -> None:
     np.savez(tmp_path / "v.npz", allow_pickle=False, **arrays)
     with pytest.raises(BadFile, match=why):
-        item_vectors(tmp_path / "v.npz")
+        computed(tmp_path / "v.npz")
 
 
 class Bomb:
@@ -115,7 +116,7 @@ def test_nothing_is_ever_unpickled(tmp_path: Path) -> None:
     (tmp_path / "raw.npz").write_bytes(pickle.dumps(Bomb()))
     for name in ("v.npz", "raw.npz"):
         with pytest.raises(BadFile):
-            item_vectors(tmp_path / name)
+            computed(tmp_path / name)
 
 
 @pytest.mark.parametrize(
@@ -145,4 +146,4 @@ def test_arrays_that_unpack_to_too_much_are_not_read(
     np.savez_compressed(tmp_path / "v.npz", image_ids=IDS, image_vectors=VECTORS)
     monkeypatch.setattr(machine_files, "LARGEST_UNPACKED", 100)
     with pytest.raises(BadFile, match="larger than"):
-        item_vectors(tmp_path / "v.npz")
+        computed(tmp_path / "v.npz")

@@ -3,7 +3,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from hits.models import Candidate, Corpus, Job, Machine, Proposal
@@ -204,3 +207,105 @@ def test_machines_of_files_and_of_here_stand_side_by_side(corpus: Corpus, tmp_pa
     )
     kinds = set(corpus.proposals.values_list("machine__kind", flat=True))
     assert kinds == {"precomputed", "palette"}
+
+
+def in_another_form(corpus: Corpus, path: Path, form: str) -> tuple[Path, Path | None]:
+    """What an .npz of vectors holds, and the ids beside it where there are any."""
+    with np.load(path) as arrays:
+        held = dict(arrays)
+    made = path.with_suffix(form)
+    if form == ".parquet":
+        kinds = ("image", "caption")
+        rows = {
+            "id": [name for kind in kinds for name in held[f"{kind}_ids"].tolist()],
+            "kind": [kind for kind in kinds for _ in held[f"{kind}_ids"]],
+            "vector": [row for kind in kinds for row in held[f"{kind}_vectors"].tolist()],
+        }
+        pq.write_table(pa.table(rows), made)
+        return made, None
+    np.save(made, np.concatenate([held["image_vectors"], held["caption_vectors"]]))
+    ids = path.with_suffix(".json")
+    names = {f"{kind}s": held[f"{kind}_ids"].tolist() for kind in ("caption", "image")}
+    ids.write_text(json.dumps(names))
+    return made, ids
+
+
+@pytest.mark.parametrize("form", [".npy", ".parquet"])
+def test_vectors_of_every_form_give_the_same_lists(
+    corpus: Corpus, tmp_path: Path, form: str
+) -> None:
+    path = vectors_file(corpus, tmp_path / "v.npz")
+    (one,) = kept(corpus, path, "i2t")
+    made, ids = in_another_form(corpus, path, form)
+    (other,) = kept(corpus, made, "i2t", ids=ids, version="2")
+    assert lists(other) == lists(one)
+
+
+@pytest.mark.parametrize("form", [".npz", ".npy"])
+def test_a_matrix_of_scores_gives_lists_both_ways_and_ties_by_id(
+    corpus: Corpus, tmp_path: Path, form: str
+) -> None:
+    images, captions = outside_ids(corpus, "i"), outside_ids(corpus, "t")
+    scores = np.random.default_rng(3).integers(0, 4, (len(images), len(captions))) / 2
+    shuffled = np.random.default_rng(4).permutation(len(captions))
+    names = {"images": images, "captions": [captions[each] for each in shuffled]}
+    path, ids = tmp_path / f"s{form}", None
+    if form == ".npz":
+        arrays = {f"{kind[:-1]}_ids": np.array(own) for kind, own in names.items()}
+        np.savez(path, allow_pickle=False, scores=scores[:, shuffled], **arrays)
+    else:
+        np.save(path, scores[:, shuffled])
+        ids = tmp_path / "ids.json"
+        ids.write_text(json.dumps(names))
+    forth, back = kept(corpus, path, "i2t", "t2i", ids=ids, depth=4)
+    for proposal, queries, targets, table in (
+        (forth, images, captions, scores),
+        (back, captions, images, scores.T),
+    ):
+        best = np.argsort(-table, axis=1, kind="stable")[:, :4]
+        assert lists(proposal) == {
+            query: [(targets[each], row[each]) for each in own]
+            for query, own, row in zip(queries, best, table, strict=True)
+        }
+    (sample,) = kept(corpus, path, "i2t", ids=ids, depth=4, query_sample=2, seed=1)
+    assert len(lists(sample)) == 2
+    with pytest.raises(Refused, match="no lists within one kind"):
+        kept(corpus, path, "i2i", ids=ids)
+
+
+def test_files_that_do_not_say_what_they_hold_are_refused(corpus: Corpus, tmp_path: Path) -> None:
+    table, ids = tmp_path / "v.npy", tmp_path / "ids.json"
+    np.save(table, np.zeros((4, 5)))
+    with pytest.raises(Refused, match="A file of ids goes with"):
+        kept(corpus, table, "i2t")
+    for told, why in (
+        ("[]", "The ids must be JSON"),
+        ('{"images": [1, 2, 3]}', "neither a row nor a score for 3 images"),
+        ('{"images": [1, 2, 3, 4], "captions": [1, 2, 3, 4, 5]}', "images have no score"),
+    ):
+        ids.write_text(told)
+        with pytest.raises(Refused, match=why):
+            kept(corpus, table, "i2t", ids=ids)
+    for columns, why in (
+        ({"id": ["1"], "vector": [[1.0]]}, "columns id, kind, vector"),
+        ({"id": ["1"], "kind": ["sound"], "vector": [[1.0]]}, "image or caption"),
+        ({"id": ["1", "2"], "kind": ["image"] * 2, "vector": [[1.0], [1.0, 2.0]]}, "one length"),
+    ):
+        pq.write_table(pa.table(columns), tmp_path / "v.parquet")
+        with pytest.raises(Refused, match=why):
+            kept(corpus, tmp_path / "v.parquet", "i2i")
+
+
+def test_ids_are_sent_beside_an_npy_file(corpus: Corpus, client: Client) -> None:
+    client.force_login(corpus.owner)
+    given = {"name": "elsewhere", "directions": ["i2t"]}
+    address = f"/api/corpora/{corpus.slug}/propose-file/"
+
+    def sent() -> dict[str, Any]:
+        return {**given, "file": SimpleUploadedFile("../v.npy", b"x")}
+
+    assert client.post(address, sent()).status_code == 400
+    ids = SimpleUploadedFile("ids.json", b"{}")
+    assert client.post(address, {**sent(), "ids": ids}).status_code == 202
+    kept_ids = Path(Job.objects.get(kind="propose_file").arguments["ids"])
+    assert (kept_ids.suffix, kept_ids.read_bytes()) == (".json", b"{}")

@@ -13,12 +13,15 @@ from hits.pipeline.propose import FILES, SIMILARITIES, check_file
 
 
 class Command(BaseCommand):
-    help = "Keep the best candidates of a machine that ran elsewhere, by its vectors or its lists."
+    help = "Keep the best candidates of a machine that ran elsewhere: by vectors, scores or lists."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("corpus", help="the corpus's short name")
         parser.add_argument("file", type=Path, help=", ".join(FILES))
         parser.add_argument("name", help="of the machine")
+        parser.add_argument(
+            "--ids", type=Path, help='for .npy: JSON {"images": [ids], "captions": [ids]}'
+        )
         parser.add_argument("--of-version", default="1", help="of the machine")
         parser.add_argument(
             "--direction",
@@ -38,16 +41,19 @@ class Command(BaseCommand):
         if corpus is None:
             raise CommandError(f"There is no corpus {options['corpus']!r}.")
         file: Path = options["file"]
-        if not file.is_file():
-            raise CommandError(f"There is no file {file}.")
+        ids: Path | None = options["ids"]
+        for each in filter(None, (file, ids)):
+            if not each.is_file():
+                raise CommandError(f"There is no file {each}.")
         try:
-            check_file(name=file.name, directions=options["direction"])
+            check_file(name=file.name, directions=options["direction"], has_ids=ids is not None)
         except Refused as refused:
             raise CommandError(str(refused)) from None
         arguments = {
             "corpus": corpus.pk,
             "source": str(file.resolve()),
             "called": file.name,
+            "ids": str(ids.resolve()) if ids else None,
             "name": options["name"],
             "version": options["of_version"],
             "directions": options["direction"],

@@ -1,0 +1,95 @@
+"""Arrays of a model that ran elsewhere, from .npy with a file of ids, and from .parquet.
+
+They come out under the names that .npz and .safetensors have: image_ids, image_vectors,
+caption_ids, caption_vectors, or image_ids, caption_ids and scores.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hits.importers.records import Bad
+
+KINDS = {"image": "images", "caption": "captions"}
+COLUMNS = ["id", "kind", "vector"]
+LARGEST_READ = 4 << 30
+Arrays = dict[str, NDArray[Any]]
+
+
+def npy(path: Path, ids: Path | None) -> Arrays:
+    """Mapped, not read. What its rows and columns are, the ids tell."""
+    if ids is None:
+        raise Bad("no-ids", "An .npy file needs a file of ids beside it.")
+    try:
+        table = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError):
+        raise Bad("not-npy", "This is not an .npy file of plain numbers.") from None
+    named = {kind: np.array(names) for kind, names in _ids(ids).items()}
+    arrays = {f"{kind}_ids": names for kind, names in named.items()}
+    counts = [len(names) for names in named.values()]
+    if len(named) == 2 and table.shape == tuple(counts):
+        return {**arrays, "scores": table}
+    if table.ndim == 2 and len(table) == sum(counts):
+        starts = np.cumsum([0, *counts])
+        parts = zip(named, starts, counts, strict=False)
+        return arrays | {f"{kind}_vectors": table[at : at + n] for kind, at, n in parts}
+    told = ", ".join(f"{len(names):,} {KINDS[kind]}" for kind, names in named.items())
+    raise Bad("other-shape", f"A table of {table.shape} has neither a row nor a score for {told}.")
+
+
+def _ids(path: Path) -> dict[str, list[str]]:
+    """Images before captions, whatever order they are named in."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8-sig"))
+        found = {kind: list(map(str, told[key])) for kind, key in KINDS.items() if key in told}
+    except (ValueError, TypeError, OSError):
+        found = {}
+    if not found:
+        raise Bad("no-ids", 'The ids must be JSON: {"images": [ids], "captions": [ids]}.')
+    return found
+
+
+def parquet(path: Path) -> Arrays:
+    """A row an item: its id, its kind (image or caption) and its vector, a list of numbers."""
+    # Slow to import, and asked for by workers only.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+        groups = range(file.metadata.num_row_groups)
+        if sum(file.metadata.row_group(each).total_byte_size for each in groups) > LARGEST_READ:
+            raise Bad("too-large", "The vectors are larger than 4 GB: send them as .safetensors.")
+        if not set(COLUMNS) <= set(file.schema_arrow.names):
+            raise Bad("no-columns", f"There must be the columns {', '.join(COLUMNS)}.")
+        table = file.read(columns=COLUMNS)
+    except (pa.ArrowException, OSError):
+        raise Bad("not-parquet", "This is not a .parquet file.") from None
+    kinds = np.array(table["kind"].cast(pa.string()).to_pylist(), dtype=object)
+    if not set(kinds) <= set(KINDS):
+        raise Bad("other-kind", "A kind is image or caption.")
+    vectors = _vectors(table["vector"])
+    names = np.array(table["id"].cast(pa.string()).to_pylist(), dtype=np.str_)
+    return {
+        f"{kind}_{what}": array[kinds == kind]
+        for kind in KINDS
+        if (kinds == kind).any()
+        for what, array in (("ids", names), ("vectors", vectors))
+    }
+
+
+def _vectors(column: Any) -> NDArray[Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        lengths = pc.unique(pc.list_value_length(column)).to_pylist()
+        if len(lengths) == 1 and lengths[0]:
+            flat: NDArray[Any] = pc.list_flatten(column).to_numpy()
+            return flat.reshape(-1, lengths[0])
+    except (pa.ArrowException, ValueError):
+        raise Bad("no-vectors", "A vector is a list of numbers.") from None
+    raise Bad("no-vectors", "Vectors must be there for all, and of one length.")
