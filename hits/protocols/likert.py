@@ -306,8 +306,8 @@ class Correctness(Scale[CorrectnessWording]):
     slug = "correctness"
     name = "Caption correctness"
     description = (
-        "How much of a caption is in its image, from 1 to 5; let people of a study of detailedness "
-        "be kept out by an exclusion between the two."
+        "How much of a caption is in its image, from 1 to 5. Whoever judged the detailedness of "
+        "captions of the corpus is kept out."
     )
     template = "protocols/correctness.html"
     wording_model = CorrectnessWording

@@ -4,8 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from django.contrib.staticfiles import finders
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.templatetags.static import static
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -24,8 +26,15 @@ from hits.views.answering import fields_of
 @require_safe
 def forms(request: HttpRequest) -> HttpResponse:
     context = desks_or_404(request, "may_research")
-    context["kinds"] = sorted(registry().values(), key=lambda kind: kind.name)
+    kinds = sorted(registry().values(), key=lambda kind: kind.name)
+    context["kinds"] = [(kind, _picture_of(kind)) for kind in kinds]
     return render(request, "research/forms.html", context)
+
+
+def _picture_of(kind: Protocol[Any, Any]) -> str:
+    """A small picture of its form, for those that come with one."""
+    path = f"forms/{kind.slug}.webp"
+    return static(path) if finders.find(path) else ""
 
 
 @login_required

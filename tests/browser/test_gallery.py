@@ -1,16 +1,20 @@
 """The gallery of forms, in a real browser.
 
-With SCREENSHOTS set to a folder, forms that the documentation shows are kept there.
+With SCREENSHOTS set to a folder, forms that the documentation shows are kept there; with
+THUMBNAILS, small pictures of all forms, which stand in the gallery.
 """
 
 import os
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from hits.models import Judgment
+from hits.protocol import registry
 from tests import making
 from tests.browser.conftest import Visitor
 from tests.browser.keyboard import press
@@ -49,3 +53,13 @@ def test_pictures_of_forms_are_kept(visitor: Visitor, slug: str) -> None:
     page = opened(visitor, f"/research/forms/{slug}/", 1200, 750)
     page.wait_for_load_state("networkidle")
     page.screenshot(path=Path(os.environ["SCREENSHOTS"]) / f"form-{slug}.png")
+
+
+@pytest.mark.skipif("THUMBNAILS" not in os.environ, reason="only keeps pictures")
+@pytest.mark.parametrize("slug", sorted(registry()))
+def test_small_pictures_of_forms_are_kept(visitor: Visitor, slug: str) -> None:
+    page = opened(visitor, f"/research/forms/{slug}/", 1200, 750)
+    page.wait_for_load_state("networkidle")
+    with Image.open(BytesIO(page.screenshot())) as picture:
+        small = picture.convert("RGB").resize((640, 400), Image.Resampling.LANCZOS)
+    small.save(Path(os.environ["THUMBNAILS"]) / f"{slug}.webp", quality=80)

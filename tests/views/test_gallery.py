@@ -24,6 +24,7 @@ def test_the_gallery_leads_to_every_form(desk: Client) -> None:
     for slug, kind in registry().items():
         assert f"/research/forms/{slug}/" in text
         assert kind.description in text
+        assert f"/forms/{slug}.webp" in text
 
 
 @pytest.mark.parametrize("slug", sorted(registry()))
