@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from hits.channels.configured import names
 from hits.channels.contract import Requirement, Terms
-from hits.models import ClaimState, Publication, Role, Study
+from hits.models import Claim, ClaimState, Publication, Role, Study
 from hits.pipeline import follow, jobs, pay
 from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError, Refused
@@ -153,20 +153,24 @@ def _terms(values: dict[str, Any]) -> Terms:
     return terms_of(**{name: values[name] for name in values.keys() - {"pages", "least_wage"}})
 
 
-def _promised(study: Study, terms: Terms) -> list[tuple[str, str]]:
+def _promised(
+    study: Study, terms: Terms, compensated: Claim | None = None
+) -> list[tuple[str, str]]:
     """What a worker is promised and who may work, as a list of facts."""
     read = terms_at(study, terms.reward)
+    rounded = "; the time is rounded up" if read.minutes else ""
+    who = "\n".join(map(_requirement, terms.requirements)) or "anybody"
     minutes = int(terms.duration.total_seconds()) // 60
     return [
         ("Title", terms.title),
         ("Description", terms.description),
         ("Keywords", terms.keywords or "none"),
         ("Reward", f"${terms.reward:,.2f} a page"),
-        ("They read", f"{read}{'; the time is rounded up' if read.minutes else ''}"),
+        *([] if compensated else [("They read", f"{read}{rounded}")]),
         ("Time", f"{minutes:,} minute{'' if minutes == 1 else 's'} for a page"),
         ("Stays", _days(terms.lifetime.days)),
         ("Approves itself", f"{_days(terms.auto_approval.days)} after it was submitted"),
-        ("Who may work", "\n".join(map(_requirement, terms.requirements)) or "anybody"),
+        ("Who may work", f"{compensated.account.external_id} alone" if compensated else who),
     ]
 
 
@@ -202,7 +206,8 @@ _COMPARED = {
 def publication_of(request: HttpRequest, slug: str, pk: int) -> Publication:
     """The publication, with its study, if the user researches there."""
     study = study_of_researcher(request, slug)
-    found = get_object_or_404(study.publications.select_related("created_by"), pk=pk)
+    related = ("created_by", "compensates__account")
+    found = get_object_or_404(study.publications.select_related(*related), pk=pk)
     found.study = study
     return found
 
@@ -245,7 +250,7 @@ def _show(
         "page_cost": pay.page_cost(found).page,
         "top_up_form": top_up_form or TopUpForm(most=most),
         "most": most,
-        "promised": _promised(study, Terms.from_json(found.terms)),
+        "promised": _promised(study, Terms.from_json(found.terms), found.compensates),
     }
     status = 422 if top_up_form else 200
     return render(request, "research/publication.html", context, status=status)

@@ -46,6 +46,10 @@ log = structlog.get_logger("claims")
 # A page may come late, and is kept also then.
 PASS_OUTLIVES_PAGE = timedelta(days=1)
 FIRST = "first"
+PAYS_FOR_EARLIER_WORK = (
+    "This HIT pays you for work that you did before. Accept it and hand it over: there is nothing "
+    "to answer."
+)
 OPEN_TOO_LONG = "This page has been open for too long. Load it again: what was saved is safe."
 
 
@@ -228,6 +232,8 @@ def _note_foreign_submit(visit: Visit) -> None:
 
 
 def _preview(visit: Visit) -> HttpResponse:
+    if visit.publication.compensates_id is not None:
+        return _say(PAYS_FOR_EARLIER_WORK, status=200)
     terms = _terms(visit.publication)
     context = {
         "page": replace(claims.specimen(visit.publication.study), terms=terms),

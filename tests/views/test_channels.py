@@ -308,6 +308,8 @@ def test_a_compensation_names_itself_once_and_needs_nothing_while_it_is_being_pa
     page = text_of(desk.get(address(study, f"publications/{made.pk}/")))
     assert "Compensation: Compensation" not in page
     assert "no answers came here. Their work" not in page
+    assert f"{stranded.account.external_id} alone" in page
+    assert "They read" not in page
 
 
 def test_what_a_study_cost_is_summed_by_channel(

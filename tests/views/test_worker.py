@@ -307,6 +307,9 @@ class TestWhoeverAccepted:
         publication.compensates = worker.claim
         publication.save()
         paid = Worker(making.hit(publication), ref="ASSIGNMENT2")
+        before = paid.preview()
+        assert "Accept it and hand it over: there is nothing to answer." in text(before)
+        assert 'class="question"' not in before.content.decode()
         shown = paid.open()
         assert "This HIT pays you for work that you did before." in text(shown)
         assert "externalSubmit" in shown.content.decode()
