@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from hits.models import Claim, ClaimState, Intent, Publication
+from hits.models import Claim, ClaimState, Hit, Intent, Publication
 from hits.pipeline import calls, follow, pay, workers
 from hits.pipeline import compensate as compensating
 from hits.pipeline.errors import PipelineError
@@ -131,6 +131,9 @@ def claim(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "may_pay": follow.to_pay(this).exists(),
         "may_compensate": follow.to_compensate(this).exists(),
         "compensation": compensation,
+        "compensation_made": Hit.objects.filter(publication__compensates=found)
+        .exclude(state=Hit.State.MEANT)
+        .exists(),
         "compensation_taken": Claim.objects.filter(hit__publication__compensates=found).exists(),
         "acts": [(act, act.form(auto_id=f"{act.name}_%s")) for act in acts_on(found)],
         "intents": found.intents.select_related("claim__account").order_by("-pk")[:ROWS_A_PAGE],

@@ -489,8 +489,12 @@ def test_work_confirmed_after_its_compensation_is_told(
     claim = making.claim(publication, ClaimState.CONFIRMED)
     made = making.publication(study, compensates=claim, state="closed")
     page = address(study, f"claims/{claim.pk}/")
+    assert "; it is not made yet." in text_of(desk.get(page))
+    making.hit(made)
+    assert "; it is made, and the worker was told of it." in text_of(desk.get(page))
     assert "that HIT is not offered any more" in text_of(desk.get(page))
     making.claim(made, ClaimState.ACCEPTED)
+    assert "; the worker has taken it." in text_of(desk.get(page))
     assert "both are paid" in text_of(desk.get(page))
 
 
