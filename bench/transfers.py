@@ -71,7 +71,7 @@ def release_judgments() -> dict[str, Any]:
     with clock.of("release"):
         made = release(studies=[study], name="bench", by=owner)
     sizes = {file.name: path_of(file).stat().st_size for file in made.files.all()}
-    return {"seconds": clock.seconds, "bytes": sizes}
+    return {"seconds": clock.seconds, "bytes": sizes, "version": [made.major, made.minor]}
 
 
 def _silent(done: int, total: int | None = None, message: str = "") -> None:

@@ -7,7 +7,6 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple
@@ -16,7 +15,7 @@ import orjson
 
 from hits.exporters.streams import csv_of_columns, csv_text
 
-ROWS_A_GROUP = 50_000
+ROWS_A_GROUP = 10_000
 
 
 class Kind(StrEnum):
@@ -141,8 +140,9 @@ class TableFiles:
             dumps(dict(zip(names, row, strict=True)), None, one_a_line)
             for row in zip(*self._told(cells, _PLAIN), strict=True)
         ]
-        self._lines.write(b"".join(objects))
-        self._groups.add(cells)
+        lines = b"".join(objects)
+        self._lines.write(lines)
+        self._groups.add(lines)
 
     def _told(self, cells: Sequence[Sequence[Any]], ways: _Ways) -> list[Sequence[Any]]:
         return [
@@ -157,16 +157,18 @@ class TableFiles:
 
 class _RowGroups:
     """Rows gather as Arrow has them, which is small, and are written by the row group; where one
-    begins depends on the number of rows alone."""
+    begins depends on the number of rows alone. They are read from lines of JSON: made of Python's
+    own lists, arrays would bring in pandas, and half of a release's memory with it."""
 
     def __init__(self, file: Digested, columns: Sequence[Typed]) -> None:
         # pyarrow takes long to import, and only who makes a release should wait for it.
         import pyarrow as pa
-        from pyarrow import parquet
+        from pyarrow import json, parquet
 
-        self._pa = pa
-        self._kinds = [column.kind for column in columns]
-        self._types = {
+        self._pa, self._json = pa, json
+        # Arrow's own keeps what it has once taken.
+        self._memory = pa.system_memory_pool()
+        types = {
             Kind.TEXT: pa.string(),
             Kind.WHOLE: pa.int64(),
             Kind.NUMBER: pa.float64(),
@@ -177,19 +179,23 @@ class _RowGroups:
         }
         self._schema = pa.schema(
             [
-                pa.field(column.name, self._types[column.kind], metadata=_described(column))
+                pa.field(column.name, types[column.kind], metadata=_described(column))
                 for column in columns
             ]
         )
-        self._writer = parquet.ParquetWriter(
-            pa.PythonFile(file, mode="w"), self._schema, compression="zstd"
+        self._as_described = json.ParseOptions(
+            explicit_schema=self._schema, unexpected_field_behavior="error"
         )
-        self._waiting = self._schema.empty_table()
+        self._writer = parquet.ParquetWriter(
+            pa.PythonFile(file, mode="w"),
+            self._schema,
+            compression="zstd",
+            memory_pool=self._memory,
+        )
+        self._waiting = pa.Table.from_batches([], schema=self._schema)
 
-    def add(self, cells: Sequence[Sequence[Any]]) -> None:
-        arrays = [self._array(kind, own) for kind, own in zip(self._kinds, cells, strict=True)]
-        more = self._pa.Table.from_arrays(arrays, schema=self._schema)
-        self._waiting = self._pa.concat_tables([self._waiting, more])
+    def add(self, lines: bytes) -> None:
+        self._waiting = self._pa.concat_tables([self._waiting, self._read(lines)])
         while self._waiting.num_rows >= ROWS_A_GROUP:
             self._write(self._waiting.slice(0, ROWS_A_GROUP))
             self._waiting = self._waiting.slice(ROWS_A_GROUP)
@@ -199,30 +205,20 @@ class _RowGroups:
             self._write(self._waiting)
         self._writer.close()
 
-    def _array(self, kind: Kind, cells: Sequence[Any]) -> Any:
-        if kind == Kind.TIME:
-            return self._pa.array(cells, self._pa.string()).cast(self._types[kind])
-        if kind == Kind.COUNTS:
-            return self._counts(cells)
-        return self._pa.array(cells, self._types[kind])
-
-    def _counts(self, cells: Sequence[Sequence[tuple[str, int]]]) -> Any:
-        flat = list(chain.from_iterable(cells))
-        ends = [0]
-        for each in cells:
-            ends.append(ends[-1] + len(each))
-        pairs = self._pa.StructArray.from_arrays(
-            [
-                self._pa.array([answer for answer, _ in flat], self._pa.string()),
-                self._pa.array([count for _, count in flat], self._pa.int64()),
-            ],
-            names=["answer", "count"],
+    def _read(self, lines: bytes) -> Any:
+        in_one_block = self._json.ReadOptions(use_threads=False, block_size=len(lines))
+        found = self._json.read_json(
+            self._pa.BufferReader(lines),
+            read_options=in_one_block,
+            parse_options=self._as_described,
+            memory_pool=self._memory,
         )
-        return self._pa.ListArray.from_arrays(self._pa.array(ends, self._pa.int32()), pairs)
+        return self._pa.Table.from_batches(found.to_batches(), schema=self._schema)
 
     def _write(self, rows: Any) -> None:
         """In one piece: how rows came in must not show in the bytes."""
-        self._writer.write_table(rows.combine_chunks(), row_group_size=ROWS_A_GROUP)
+        whole = rows.combine_chunks(memory_pool=self._memory)
+        self._writer.write_table(whole, row_group_size=ROWS_A_GROUP)
 
 
 def _described(column: Typed) -> dict[str, str] | None:

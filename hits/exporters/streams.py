@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from types import NoneType
 from typing import Any
 
 from defusedcsv import csv as defused_csv
@@ -106,7 +107,12 @@ def csv_of_columns(columns: Sequence[Sequence[Any]]) -> str:
     return "".join([csv_text(lines[start : start + _ROWS_A_PIECE]) for start in starts])
 
 
-def _as_text(cells: Sequence[Any]) -> list[str]:
+def _as_text(cells: Sequence[Any]) -> Sequence[str]:
+    kinds = set(map(type, cells))
+    if kinds == {str}:
+        return cells
+    if NoneType not in kinds:
+        return list(map(str, cells))
     return [each if type(each) is str else "" if each is None else str(each) for each in cells]
 
 

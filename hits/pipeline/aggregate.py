@@ -26,7 +26,7 @@ from hits.records import (
 
 Outside = tuple[tuple[str, ...], tuple[str, ...]]
 
-BATCH = 2_000
+BATCH = 1_000
 DIFFERENT_ANSWERS = 4096
 
 _USED = """

@@ -21,7 +21,7 @@ from hits.pipeline.aggregate import StudySource
 from hits.pipeline.errors import NotAllowed, Refused, Taken
 from hits.pipeline.manifest import Counted, Manifest
 from hits.pipeline.rules import rules_of
-from hits.pipeline.snapshot import beside, prepare_to_read_all
+from hits.pipeline.snapshot import beside, prepare_to_read_all, seldom_looking_for_cycles
 from hits.protocol import protocol, released_together
 
 Step = Literal["", "major", "minor"]
@@ -87,7 +87,7 @@ def release(
 ) -> Release:
     """Make the release, or find the one that says the same already."""
     check(studies=studies, name=name, by=by)
-    with transaction.atomic():
+    with seldom_looking_for_cycles(), transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             # Taken before the snapshot is, so that the one before is seen whole.

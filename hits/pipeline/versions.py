@@ -88,7 +88,10 @@ def _changed(study: Study, before: StudyVersion, values: Json) -> Json:
     changed = kept | values | named
     is_made = study.state != Study.State.DRAFT
     if is_made and changed["judgments_wanted"] != before.judgments_wanted:
-        raise Refused("How many judgments a unit gets was set when the units were made.")
+        raise Refused(
+            "How many judgments a unit gets was set when the units were made. "
+            "Ask for more under “Curation”."
+        )
     return changed
 
 

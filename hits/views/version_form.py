@@ -125,7 +125,9 @@ class VersionForm(forms.Form):
             self.fields[name].initial = getattr(version, name) or None
         if study.state != Study.State.DRAFT:
             self.fields["judgments_wanted"].disabled = True
-            self.fields["judgments_wanted"].help_text = "Set when the units were made."
+            self.fields[
+                "judgments_wanted"
+            ].help_text = "Set when the units were made. “Curation” asks for more."
         for part, model in self.models.items():
             given = model.model_validate(getattr(version, part)).model_dump()
             for name, info in model.model_fields.items():

@@ -1,7 +1,9 @@
 """What the files of a release hold, and that the usual tools read them as they are."""
 
 import json
+import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -229,3 +231,32 @@ def test_row_groups_do_not_depend_on_how_rows_came_in(
             found.append(files.finish())
         assert parquet.ParquetFile(folder / "x.parquet").num_row_groups == 3
     assert found[0] == found[1] == found[2]
+
+
+WRITING = """
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from hits.exporters.formats import Kind, TableFiles, Typed
+columns = [Typed("n", Kind.WHOLE), Typed("at", Kind.TIME), Typed("counts", Kind.COUNTS)]
+with TableFiles(Path(sys.argv[1]), "x", columns) as files:
+    files.write([[1, 2], ["2026-01-01T00:00:00+00:00", None], [[("yes", 2)], []]])
+    files.finish()
+print("pandas" in sys.modules)
+"""
+
+
+def test_pandas_and_its_memory_stay_out_of_who_writes_tables(tmp_path: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", WRITING, tmp_path], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.strip() == "False"
+    assert parquet.read_table(tmp_path / "x.parquet").to_pylist() == [
+        {
+            "n": 1,
+            "at": datetime(2026, 1, 1, tzinfo=UTC),
+            "counts": [{"answer": "yes", "count": 2}],
+        },
+        {"n": 2, "at": None, "counts": []},
+    ]
