@@ -1,36 +1,9 @@
-"""What an export reads, without a database."""
+"""A judged unit as an export reads it, without a database."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from hits.protocol import protocol
-from hits.records import (
-    CaptionedImage,
-    Json,
-    JudgedUnit,
-    OutsideCaption,
-    OutsideImage,
-    ReleasedQuery,
-)
-
-
-@dataclass(frozen=True)
-class Released:
-    judged: Sequence[JudgedUnit]
-    corpus: str = "corpus"
-    split: str = ""
-
-    def units(self, by: str = "") -> Iterator[JudgedUnit]:
-        return iter(self.judged)
-
-    def by_split(self) -> "list[Released]":
-        return [self]
-
-    def queries(self, direction: str) -> Iterator[ReleasedQuery]:
-        return iter(())
-
-    def captioned(self) -> Iterator[CaptionedImage]:
-        return iter(())
+from hits.records import Json, JudgedUnit, OutsideCaption, OutsideImage
 
 
 def judged(

@@ -9,8 +9,8 @@ from hits.analysis.surveys import majority_of_votes, unanimity
 from hits.protocol import FieldErrors, protocol
 from hits.protocols.detectors import DetectorsRow, Settings
 from hits.records import ImageShown, Items, Json, JudgedUnit, UnitDraft
-from tests.protocols.given import Given
-from tests.protocols.releasing import Released, judged
+from tests.protocols.given import Given, Released
+from tests.protocols.releasing import judged
 
 DETECTORS = protocol("detectors")
 

@@ -12,8 +12,8 @@ from hits.protocol import FieldErrors, Protocol, protocol
 from hits.protocols.importance import LETTERS, ObjectsRow, RelevanceSettings, Settings, WordOf
 from hits.records import CorpusImage, ImageShown, Items, Json, JudgedUnit, Region, UnitDraft
 from hits.sampling.objects import most_important
-from tests.protocols.given import Given
-from tests.protocols.releasing import Released, judged
+from tests.protocols.given import Given, Released
+from tests.protocols.releasing import judged
 
 PROMINENCE, RELEVANCE = protocol("prominence"), protocol("relevance")
 BOTH = pytest.mark.parametrize("kind", [PROMINENCE, RELEVANCE], ids=lambda kind: kind.slug)

@@ -12,8 +12,8 @@ from hits.analysis.comparisons import comparisons_from, win_matrix
 from hits.protocol import CaptionRef, FieldErrors, ImageRef, protocol
 from hits.protocols.preference import PreferenceRow, Settings
 from hits.records import CorpusImage, ImageShown, Items, Json, JudgedUnit, UnitDraft
-from tests.protocols.given import Given
-from tests.protocols.releasing import Released, judged
+from tests.protocols.given import Given, Released
+from tests.protocols.releasing import judged
 
 PREFERENCE = protocol("preference")
 DEFAULTS = Settings()
