@@ -348,7 +348,7 @@ class StudiesField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
 class ReleaseForm(forms.Form):
     name = forms.SlugField(
         max_length=80,
-        help_text="Letters, digits and hyphens. The same name again makes the next version of it.",
+        help_text="Letters, digits, - and _. The same name again makes the next version of it.",
         error_messages=PLAIN,
     )
     licence = forms.CharField(
