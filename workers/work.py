@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hits.models import Corpus, Proposal, Publication, Study, Unit, User
-from hits.pipeline.bulk import decide_many
+from hits.models import Corpus, Job, Proposal, Publication, Study, Unit, User
+from hits.pipeline.bulk import decide_many, take_back_many
 from hits.pipeline.doubt import read_signals
 from hits.pipeline.evaluate import evaluate
 from hits.pipeline.gold_doubt import recheck
@@ -193,6 +193,14 @@ def _decide(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     )
 
 
+def _take_back(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    return take_back_many(
+        by=User.objects.get(pk=arguments["by"]),
+        job=Job.objects.get(pk=arguments["job"]),
+        tell=progress,
+    )
+
+
 def _recheck(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return recheck(
         unit=Unit.objects.get(pk=arguments["unit"]),
@@ -229,6 +237,7 @@ WORK: dict[str, Work] = {
     "recipe": _recipe,
     "signals": _signals,
     "decide": _decide,
+    "take_back": _take_back,
     "recheck": _recheck,
     "replace": _replace,
 }

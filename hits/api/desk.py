@@ -23,7 +23,7 @@ from hits.api.review_serializers import (
     FlagSerializer,
     GoldDecideSerializer,
     GoldDecisionSerializer,
-    GoldRecordSerializer,
+    GoldInDoubtSerializer,
     ManySerializer,
     OpinionSerializer,
     OwnRecordSerializer,
@@ -36,11 +36,9 @@ from hits.api.review_serializers import (
     TakeBackSerializer,
     TextSerializer,
 )
-from hits.models import Flag, PersonEvent, Reading, Study
+from hits.models import Flag, Participation, PersonEvent, Reading, Study
 from hits.pipeline import bulk, doubt, gold_doubt, review, standing
 from hits.pipeline.people import account_of
-
-MOST_PEOPLE = 10_000
 
 
 def _study(request: Request, slug: str) -> Study:
@@ -100,6 +98,17 @@ class ReviewMany(APIView):
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 
+class ReviewManyBack(APIView):
+    @extend_schema(
+        operation_id="studies_review_many_take_back", request=None, responses={202: JobSerializer}
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Take back what you decided on many pages at once, by the number of that job."""
+        decided = found(_study(request, slug).jobs.filter(kind=bulk.KIND), pk=pk)
+        job = bulk.ask_back(job=decided, by=user_of(request))
+        return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+
 class SignalsView(APIView):
     @extend_schema(operation_id="studies_signals", responses=ReadingSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -141,12 +150,19 @@ class FlagList(mixins.ListModelMixin, Listing):
         return self.list(request)
 
 
-class PersonList(APIView):
-    @extend_schema(operation_id="studies_people", responses=PersonRecordSerializer(many=True))
+class PersonList(Listing):
+    queryset = Participation.objects.none()
+    serializer_class = PersonRecordSerializer
+    order = ("-doubt", "person")
+
+    @extend_schema(operation_id="studies_people_list")
     def get(self, request: Request, slug: str) -> Response:
         """Everybody who submitted a page, those first whose work is most in doubt."""
-        records = standing.records_of(_study(request, slug), limit=MOST_PEOPLE)
-        return Response(PersonRecordSerializer(records, many=True).data)
+        study = _study(request, slug)
+        people = self.paginate_queryset(self.filter_queryset(standing.who_submitted(study)))
+        assert people is not None
+        records = standing.records_of(study, people=[each.person_id for each in people])
+        return self.get_paginated_response(PersonRecordSerializer(records, many=True).data)
 
 
 class PersonView(APIView):
@@ -232,11 +248,12 @@ class OwnAppeal(APIView):
 
 
 class GoldsView(APIView):
-    @extend_schema(operation_id="studies_golds", responses=GoldRecordSerializer(many=True))
+    @extend_schema(operation_id="studies_golds", responses=GoldInDoubtSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """Golds that people fail who do well on the others."""
-        records = gold_doubt.in_doubt(_study(request, slug))
-        return Response(GoldRecordSerializer(records, many=True).data)
+        """Golds that people fail who do well on the others, and what was answered."""
+        study = _study(request, slug)
+        golds = gold_doubt.described(study, gold_doubt.in_doubt(study))
+        return Response(GoldInDoubtSerializer(golds, many=True).data)
 
     @extend_schema(
         operation_id="studies_golds_decide",

@@ -4,6 +4,7 @@ from rest_framework import serializers
 
 from hits.models import Assignment, Decision, Flag, GoldDecision, Opinion, PersonEvent
 from hits.pipeline.evidence import Answered, TrackRecord
+from hits.pipeline.gold_doubt import GoldInDoubt
 from hits.pipeline.review import LONGEST_REASON
 
 
@@ -249,12 +250,21 @@ class OwnRecordSerializer(serializers.Serializer[Any]):
     may_appeal = serializers.BooleanField(help_text="Not while the last note waits.")
 
 
-class GoldRecordSerializer(serializers.Serializer[Any]):
-    gold = serializers.IntegerField()
-    answered = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    good_answered = serializers.IntegerField(help_text="By people who do well on other golds.")
-    good_failed = serializers.IntegerField()
+class GoldInDoubtSerializer(serializers.Serializer[Any]):
+    gold = serializers.IntegerField(source="unit.pk")
+    answered = serializers.IntegerField(source="record.answered")
+    failed = serializers.IntegerField(source="record.failed")
+    good_answered = serializers.IntegerField(
+        source="record.good_answered", help_text="By people who do well on other golds."
+    )
+    good_failed = serializers.IntegerField(source="record.good_failed")
+    images = ImageShownSerializer(many=True)
+    texts = serializers.ListField(child=serializers.CharField())
+    expected = serializers.CharField()
+    given = serializers.SerializerMethodField(help_text="How many people gave which answer.")
+
+    def get_given(self, gold: GoldInDoubt) -> dict[str, int]:
+        return dict(gold.given)
 
 
 class GoldDecideSerializer(serializers.Serializer[Any]):

@@ -135,6 +135,7 @@ urlpatterns = [
     path(study + "golds/", curation.Golds.as_view()),
     path(study + "golds/retire/", curation.RetireGold.as_view()),
     path(study + "decide/", desk.ReviewMany.as_view()),
+    path(study + "decide/<int:pk>/take-back/", desk.ReviewManyBack.as_view()),
     path(study + "signals/", desk.SignalsView.as_view()),
     path(study + "flags/", desk.FlagList.as_view()),
     path(study + "people/", desk.PersonList.as_view()),

@@ -6,12 +6,14 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
 
-from hits.models import Assignment, Flag, Job, Study, User
+from hits.models import Assignment, Decision, Flag, Job, Study, User
 from hits.pipeline import jobs, review
-from hits.pipeline.errors import Closed, PipelineError, Refused
+from hits.pipeline.errors import Closed, NotAllowed, PipelineError, Refused
 
 KIND = "decide"
+BACK = "take_back"
 MOST = 20_000
 
 
@@ -57,19 +59,68 @@ def decide_many(
 ) -> dict[str, Any]:
     """Decide on what still waits. Pages that were decided on meanwhile, by this job before it was
     killed or by somebody else, are left alone."""
-    decided = 0
+    return _each(pages, lambda pk: _decide(pk, by, use, reason), "decided", tell)
+
+
+def _each(
+    pages: Sequence[int], act: Callable[[int], None], word: str, tell: Callable[..., None]
+) -> dict[str, Any]:
+    """Page by page, so that a job that was killed goes on with the rest."""
+    done = 0
     left: Counter[str] = Counter()
     for number, pk in enumerate(pages, 1):
         try:
-            _decide(pk, by, use, reason)
+            act(pk)
         except PipelineError as refusal:
             left[refusal.message] += 1
         else:
-            decided += 1
+            done += 1
         tell(number, len(pages))
-    text = f"{decided:,} decided, {left.total():,} left as they were."
+    text = f"{done:,} {word}, {left.total():,} left as they were."
     tell(len(pages), message=" ".join([text, *left]))
-    return {"decided": decided, "left": dict(left)}
+    return {word.replace(" ", "_"): done, "left": dict(left)}
+
+
+def ask_back(*, job: Job, by: User) -> Job:
+    """Take back what one decided on many pages at once; a job does it."""
+    if job.asked_by_id != by.pk:
+        raise NotAllowed("Only who decided takes it back.")
+    if job.state in {Job.State.QUEUED, Job.State.RUNNING}:
+        raise Closed("The pages are still being decided on. Wait, or cancel that first.")
+    if undoing(job.study_id).filter(arguments__job=job.pk).exists():
+        raise Closed("This was taken back already.")
+    return jobs.ask(kind=BACK, arguments={"by": by.pk, "job": job.pk}, by=by, study=job.study)
+
+
+def undoing(study_id: int | None) -> QuerySet[Job]:
+    """What takes decisions on many pages back, or has done so."""
+    ended = [Job.State.FAILED, Job.State.CANCELLED]
+    return Job.objects.filter(kind=BACK, study=study_id).exclude(state__in=ended)
+
+
+def take_back_many(*, by: User, job: Job, tell: Callable[..., None]) -> dict[str, Any]:
+    """Undo the decisions of a job. Pages that were decided on since, by somebody or by this before
+    it was killed, are left alone."""
+    return _each(job.arguments["pages"], lambda pk: _take_back(pk, by, job), "taken back", tell)
+
+
+@transaction.atomic
+def _take_back(pk: int, by: User, job: Job) -> None:
+    page = Assignment.objects.select_for_update(no_key=True).get(pk=pk)
+    newest = page.decisions.order_by("-pk").first()
+    if newest is None or not _made_by(job, newest):
+        raise Closed("Decided on by other means.")
+    review.take_back(assignment=page, by=by, seen=newest.pk)
+
+
+def _made_by(job: Job, decision: Decision) -> bool:
+    """A job's decisions have its reason, and were made between its beginning and its end."""
+    ended = job.finished_at or timezone.now()
+    return (
+        decision.by_id == job.asked_by_id
+        and decision.reason == job.arguments["reason"]
+        and job.asked_at <= decision.at <= ended
+    )
 
 
 @transaction.atomic

@@ -51,14 +51,24 @@ _UNSEEN = """
       AND NOT EXISTS (
           SELECT 1 FROM hits_slot s WHERE s.unit_id = u.id AND s.person_id = %(person)s)
       AND u.id <> ALL (%(taken)s::bigint[])
-    ORDER BY u.order_key LIMIT %(count)s
 """
-# Nor is anybody asked a gold that was promoted from a unit they have judged.
-_LOOK = "SELECT u.id, u.order_key, u.payload, floor(random() * 2)::int " + _UNSEEN.replace(
-    "s.unit_id = u.id", "s.unit_id IN (u.id, u.promoted_from_id)"
-)
+_NEXT = "ORDER BY u.order_key LIMIT %(count)s"
+# A gold that was promoted from a unit asks the same: who had the one is not asked the other.
+_LOOK = f"""
+    SELECT u.id, u.order_key, u.payload, floor(random() * 2)::int
+    {_UNSEEN.replace("s.unit_id = u.id", "s.unit_id IN (u.id, u.promoted_from_id)")}
+      AND coalesce(u.promoted_from_id, 0) <> ALL (%(taken)s::bigint[])
+    {_NEXT}
+"""
 _HOLD_ANY = f"""
-    WITH picked AS (SELECT u.id {_UNSEEN} FOR NO KEY UPDATE OF u)
+    WITH picked AS (
+        SELECT u.id {_UNSEEN}
+          AND NOT EXISTS (
+              SELECT 1 FROM hits_unit g
+              LEFT JOIN hits_slot s ON s.unit_id = g.id AND s.person_id = %(person)s
+              WHERE g.promoted_from_id = u.id
+                AND (s.id IS NOT NULL OR g.id = ANY (%(taken)s::bigint[])))
+        {_NEXT} FOR NO KEY UPDATE OF u)
     UPDATE hits_unit u SET held = held + 1 FROM picked WHERE u.id = picked.id
     RETURNING u.id, u.order_key, u.payload, u.held + u.counted
 """

@@ -12,7 +12,7 @@ from hits.models import Assignment, GoldDecision, Slot, Study, Unit, User
 from hits.pipeline.aggregate import in_batches
 from hits.pipeline.check import check_again
 from hits.pipeline.errors import Closed, Refused
-from hits.pipeline.evidence import parts_of
+from hits.pipeline.evidence import SEPARATOR, parts_of
 from hits.pipeline.golds import retire
 from hits.pipeline.review import record, refuse_reason
 from hits.pipeline.rules import gold_check, quality_of
@@ -36,7 +36,7 @@ _ANSWERS = """
 
 @dataclass(frozen=True, slots=True)
 class GoldInDoubt:
-    """A gold, what it shows and expects, what people answered, and how it fared."""
+    """A gold, what it shows and expects, what people chose, and how it fared."""
 
     unit: Unit
     record: GoldRecord
@@ -82,15 +82,20 @@ def described(study: Study, records: list[GoldRecord]) -> list[GoldInDoubt]:
     items = items_of(kind, [unit.payload for unit in units.values()])
     given = _given(list(units))
     kept = _last_kept(list(units))
+    arranged = dict(
+        Slot.objects.filter(unit__in=units)
+        .order_by("unit", "pk")
+        .distinct("unit")
+        .values_list("unit", "shown")
+    )
     found = []
     for each in records:
         unit = units[each.gold]
         assert unit.gold is not None
-        slot = Slot.objects.filter(unit=unit).order_by("pk").first()
-        parts = list(parts_of(kind.show(unit.payload, slot.shown if slot else None, items)))
+        parts = list(parts_of(kind.show(unit.payload, arranged.get(unit.pk), items)))
         answers: dict[str, int] = {}
         for answer, count in given.get(unit.pk, []):
-            words = kind.describe(answer, wording)
+            words = kind.describe(answer, wording).partition(SEPARATOR)[0]
             answers[words] = answers.get(words, 0) + count
         found.append(
             GoldInDoubt(

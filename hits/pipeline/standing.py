@@ -8,7 +8,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
 
 from hits.models import (
     Account,
@@ -37,7 +37,7 @@ _PEOPLE = """
                coalesce(a.golds_shown, 0) AS shown, coalesce(a.golds_failed, 0) AS failed
         FROM hits_assignment a JOIN hits_studyversion v ON v.id = a.version_id
         WHERE a.study_id = %(study)s AND a.state = 'submitted' AND NOT a.is_training
-          AND (%(person)s::bigint IS NULL OR a.person_id = %(person)s)),
+          AND (%(people)s::bigint[] IS NULL OR a.person_id = ANY (%(people)s))),
     paid AS (
         SELECT page.person_id, sum(coalesce(p.reward, page.pay)) AS pay
         FROM page
@@ -100,9 +100,12 @@ class PersonRecord:
         return self.paid * 3600 / Decimal(str(self.seconds))
 
 
-def records_of(study: Study, *, person: int | None = None, limit: int = 200) -> list[PersonRecord]:
-    """The people of a study, those first whose work is most in doubt."""
-    found = rows(_PEOPLE, {"study": study.pk, "person": person, "limit": limit})
+def records_of(
+    study: Study, *, people: Sequence[int] | None = None, limit: int = 200
+) -> list[PersonRecord]:
+    """The people of a study, or some of them, those first whose work is most in doubt."""
+    chosen = None if people is None else list(people)
+    found = rows(_PEOPLE, {"study": study.pk, "people": chosen, "limit": limit})
     numbers = [row[0] for row in found]
     times = {
         who: (median, total)
@@ -134,8 +137,17 @@ def _signals(study: Study, numbers: Sequence[int]) -> dict[int, list[str]]:
 
 
 def record_of(study: Study, person: int) -> PersonRecord | None:
-    found = records_of(study, person=person)
+    found = records_of(study, people=[person])
     return found[0] if found else None
+
+
+def who_submitted(study: Study) -> QuerySet[Participation]:
+    """Who submitted a page that is no training, each with the doubt on their most doubtful page."""
+    pages = Assignment.objects.filter(
+        study=OuterRef("study"), person=OuterRef("person"), state="submitted", is_training=False
+    )
+    most = pages.order_by().values("person").annotate(most=Max("doubt")).values("most")
+    return study.participations.annotate(doubt=Subquery(most)).filter(doubt__isnull=False)
 
 
 _ROLLING = """

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from hits.models import Assignment, Study
+from hits.models import Assignment, Job, Study, User
 from hits.pipeline import bulk, doubt, evidence, review
 from hits.pipeline.errors import PipelineError
 from hits.views.access import desks, login_required, study_to_review, user_of
@@ -131,12 +131,43 @@ def many(request: HttpRequest, slug: str) -> HttpResponse:
         "total": waiting.count(),
         "listed": with_signals(list(waiting[:LISTED])),
         "signals_waiting": signals_in(Filter().queue(user, study), study),
-        "jobs": study.jobs.filter(kind=bulk.KIND).order_by("-pk")[:5],
+        "jobs": _decided(study, user),
         "reason": reason,
         "error": error,
         "longest_reason": review.LONGEST_REASON,
     }
     return render(request, "review/many.html", desks(user) | context, status=422 if error else 200)
+
+
+def _decided(study: Study, user: User) -> list[dict[str, Any]]:
+    """The last decisions on many pages, and whether this reviewer can take each back."""
+    undone = {each.arguments["job"]: each for each in bulk.undoing(study.pk)}
+    running = {Job.State.QUEUED, Job.State.RUNNING}
+    return [
+        {
+            "job": job,
+            "undone": undone.get(job.pk),
+            "may_undo": job.pk not in undone
+            and job.asked_by_id == user.pk
+            and job.state not in running,
+        }
+        for job in study.jobs.filter(kind=bulk.KIND).select_related("asked_by").order_by("-pk")[:5]
+    ]
+
+
+@login_required
+@require_POST
+def many_back(request: HttpRequest, slug: str, job: int) -> HttpResponse:
+    """Take back what one decided on many pages at once."""
+    study = study_to_review(request, slug)
+    decided = get_object_or_404(study.jobs, kind=bulk.KIND, pk=job)
+    try:
+        bulk.ask_back(job=decided, by=user_of(request))
+    except PipelineError as refusal:
+        messages.warning(request, refusal.message)
+    else:
+        messages.success(request, "The decisions are being taken back.")
+    return redirect("review_many", slug=slug)
 
 
 def _ask(request: HttpRequest, study: Study, chosen: Filter, reason: str) -> None:

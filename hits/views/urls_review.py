@@ -11,6 +11,7 @@ urlpatterns = [
     path(f"{STUDY}decided/", review.decided, name="review_decided"),
     path(f"{STUDY}undo/", review.undo, name="review_undo"),
     path(f"{STUDY}many/", review_acts.many, name="review_many"),
+    path(f"{STUDY}many/<int:job>/undo/", review_acts.many_back, name="review_many_back"),
     path(f"{STUDY}signals/", review_acts.read_signals, name="review_signals"),
     path(f"{STUDY}people/", review_people.people, name="review_people"),
     path(f"{STUDY}people/<int:person>/", review_people.person, name="review_person"),

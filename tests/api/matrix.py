@@ -132,6 +132,7 @@ api/reviews/<uuid:key>/seen/                           POST   401  404  404  204
 api/reviews/<uuid:key>/second/                         POST   401  404  404  201  404  201  201
 api/reviews/<uuid:key>/take-back/                      POST   401  404  404  409  404  409  409
 api/studies/<slug:slug>/decide/                        POST   401  404  404  202  404  202  202
+api/studies/<slug:slug>/decide/<int:pk>/take-back/     POST   401  404  404  202  404  403  403
 api/studies/<slug:slug>/signals/                       GET    401  404  404  200  404  200  200
 api/studies/<slug:slug>/signals/                       POST   401  404  404  202  404  202  202
 api/studies/<slug:slug>/flags/                         GET    401  404  404  200  404  200  200
@@ -223,6 +224,7 @@ review/<slug:slug>/<uuid:key>/                         GET    log  404  404  200
 review/<slug:slug>/<uuid:key>/                         POST   log  404  404  422  404  422  422
 review/<slug:slug>/many/                               GET    log  404  404  200  404  200  200
 review/<slug:slug>/many/                               POST   log  404  404  422  404  422  422
+review/<slug:slug>/many/<int:job>/undo/                POST   log  404  404  302  404  302  302
 review/<slug:slug>/signals/                            POST   log  404  404  302  404  302  302
 review/<slug:slug>/people/                             GET    log  404  404  200  404  200  200
 review/<slug:slug>/people/<int:person>/                GET    log  404  404  200  404  200  200

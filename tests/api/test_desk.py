@@ -84,9 +84,12 @@ def test_signals_people_and_results_are_told(world: World, reviewer: Client) -> 
     (flag,) = reviewer.get(f"{of_study}flags/?signal=page golds").json()["results"]
     assert flag["page"] == str(world.failed_page.key)
     assert flag["figure"] >= flag["threshold"] == 1
-    people = reviewer.get(f"{of_study}people/").json()
+    people = reviewer.get(f"{of_study}people/").json()["results"]
     assert people[0]["number"] == world.failed_page.person_id
     assert people[0]["has_appeal"]
+    first = reviewer.get(f"{of_study}people/?page_size=1").json()
+    second = reviewer.get(first["next"]).json()
+    assert first["results"] + second["results"] == people[:2]
     results = world.api_client("researcher").get(f"{of_study}results/").json()["outcomes"]
     given = results["used"] + results["pending"] + sum(results["not_used"].values())
     assert results["submitted"] == given > 0

@@ -75,6 +75,7 @@ class World:
     training_page: Assignment
     release: Release
     job: Job
+    decided_many: Job
     run: Run
     evaluation: Evaluation
     invitation: Invitation
@@ -159,6 +160,7 @@ def make() -> World:
         training_page=training_page,
         release=release,
         job=_finished_import(corpus),
+        decided_many=_decided_many(study, people["reviewer"]),
         run=_started_recipe(corpus),
         evaluation=_evaluation(corpus.owner),
         invitation=Invitation.objects.create(study=study, created_by=corpus.owner, places=100),
@@ -281,6 +283,20 @@ def _started_recipe(corpus: Corpus) -> Run:
     run = Run.of(recipe="eccv", corpus=corpus, by=corpus.owner)
     ask(run)
     return run
+
+
+def _decided_many(study: Study, by: User | None) -> Job:
+    assert by is not None
+    job = jobs.ask(
+        kind="decide",
+        arguments={"by": by.pk, "pages": [], "use": "used", "reason": "Looked at."},
+        by=by,
+        study=study,
+    )
+    job.state = Job.State.DONE
+    job.result = {"decided": 0, "left": {}}
+    job.save(update_fields=["result", "state"])
+    return job
 
 
 def _finished_import(corpus: Corpus) -> Job:

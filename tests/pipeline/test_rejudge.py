@@ -2,13 +2,14 @@ from collections.abc import Iterator
 from copy import deepcopy
 
 import pytest
+from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
-from hits.models import Curation, Slot, Study, Unit
+from hits.models import Assignment, Curation, Slot, Study, Unit
 from hits.pipeline.check import check_submitted
 from hits.pipeline.doubtful import denied, rated_low
 from hits.pipeline.draw import draw
-from hits.pipeline.errors import Closed, Refused
+from hits.pipeline.errors import Closed, NothingLeft, Refused
 from hits.pipeline.golds import promising, promote, retire
 from hits.pipeline.rejudge import overlap, rejudge
 from hits.pipeline.remove import Thing, remove
@@ -121,6 +122,30 @@ def test_a_promoted_gold_is_asked_of_everybody_but_who_judged_it(study: Study) -
     assert page.golds_failed == 1
     assert retire(study=study, key=shown.unit.key, reason=WHY, by=None).excluded
     assert Unit.objects.get(pk=ready[0].unit.pk).counted == 1
+
+
+def test_who_was_asked_a_promoted_gold_is_not_asked_the_unit_it_comes_from(study: Study) -> None:
+    source = promising(study=study, judgments=1)[0].unit
+    (gold,) = promote(study=study, keys=[source.key], agreement=1, reason=WHY, by=None)
+    Unit.objects.filter(study=study).exclude(pk=gold.pk).update(excluded=True)
+    saw_it = making.rater(study)
+    assert study.version is not None
+    page = Assignment.objects.create(
+        study=study,
+        version=study.version,
+        account=saw_it,
+        person=saw_it.person,
+        seed=1,
+        lease_until=timezone.now(),
+        state="returned",
+    )
+    Slot.objects.create(assignment=page, unit=gold, person=saw_it.person, position=1)
+    Unit.objects.filter(pk=source.pk).update(excluded=False)
+    rejudge(study=study, keys=[source.key], more=1, reason=WHY, by=None)
+    with pytest.raises(NothingLeft):
+        draw(study=study, account=saw_it)
+    somebody = draw(study=study, account=making.rater(study))
+    assert [slot.unit for slot in somebody.slots.select_related("unit")] == [source]
 
 
 def test_a_pair_that_people_deny_or_a_file_rates_low_is_proposed_until_it_is_removed(

@@ -269,6 +269,32 @@ def test_many_pages_are_decided_on_by_a_job_and_payment_is_never_refused_so(
     assert ">2 decided<" in desk.get(path).text
 
 
+def test_what_was_decided_on_many_pages_is_taken_back_at_once(study: Study, desk: Client) -> None:
+    pages = [flagged(study) for _ in range(3)]
+    path = f"/review/{study.slug}/many/"
+    sent = {"use": "not_used", "reason": "Not read.", "which": "all", "total": "3"}
+    desk.post(path, sent)
+    many = Job.objects.get(kind="decide")
+    undo = f"{path}{many.pk}/undo/"
+    assert "still being decided on" in desk.post(undo, follow=True).text
+    jobs.run(many.pk, WORK)
+    decide(desk, pages[0], "use")
+    assert "Take all back" in desk.get(path).text
+    other = making.user()
+    Membership.objects.create(study=study, user=other, role=Role.REVIEWER)
+    assert "Take all back" not in logged_in(other).get(path).text
+    assert "Only who decided" in logged_in(other).post(undo, follow=True).text
+    desk.post(undo)
+    for _ in range(2):
+        jobs.run(Job.objects.get(kind="take_back").pk, WORK)
+    assert [refreshed(page) for page in pages] == [
+        ("used", "approved"), ("pending", "pending"), ("pending", "pending"),
+    ]  # fmt: skip
+    assert "taken back" in desk.get(path).text
+    assert "taken back already" in desk.post(undo, follow=True).text
+    assert pages[1].decisions.count() == 4
+
+
 def refreshed(page: Assignment) -> tuple[str, str]:
     page.refresh_from_db()
     return page.use, page.payment
