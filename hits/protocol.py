@@ -273,6 +273,8 @@ class Protocol(ABC, Generic[Settings, Wording]):
     # people let through, of the first number that is tallied; the latter by what the payload has
     # under this name, and for ordered pairs by what it has under the two names of their ends.
     reports: ClassVar[frozenset[Report]] = frozenset()
+    finds_positives: ClassVar[bool] = False
+    """Whether a unit is a yes or a no, so that what is found has a precision and a recall."""
     scores_by: ClassVar[str] = ""
     ordered_ends: ClassVar[tuple[str, str] | None] = None
 

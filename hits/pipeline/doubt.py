@@ -54,9 +54,11 @@ _DOUBTS = """
 
 
 def note(studies: Iterable[int]) -> None:
-    """That work came in; a reading is asked for once more of it has come, or none."""
-    now = timezone.now()
-    for study in sorted(studies):
+    """That work came in; a reading is asked for once more of it has come, or none. What a later
+    stage says of the work in the studies that feed it is read as well."""
+    now, known = timezone.now(), set(studies)
+    known |= set(Study.objects.filter(feeds__in=known).values_list("pk", flat=True))
+    for study in sorted(known):
         _, made = Reading.objects.get_or_create(pk=study, defaults={"asked_at": now})
         if not made:
             Reading.objects.filter(pk=study, asked_at__isnull=True).update(asked_at=now)

@@ -11,6 +11,7 @@ from hits.analysis.signals.golds import GoldRecord, gold_records
 from hits.models import Assignment, GoldDecision, Slot, Study, Unit, User
 from hits.pipeline.aggregate import in_batches
 from hits.pipeline.check import check_again
+from hits.pipeline.doubt import note
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.evidence import SEPARATOR, parts_of
 from hits.pipeline.golds import retire
@@ -158,7 +159,9 @@ def recheck(*, unit: Unit, by: User | None) -> dict[str, int]:
     """Check the pages again that failed a gold which is retired since; each by itself, so that a
     job that was killed goes on with the rest."""
     pages = _that_failed_some(unit)
-    return {"checked": len(pages), "cleared": sum(_check_again(pk, by) for pk in pages)}
+    cleared = sum(_check_again(pk, by) for pk in pages)
+    note([unit.study_id])
+    return {"checked": len(pages), "cleared": cleared}
 
 
 def _that_failed_some(unit: Unit) -> list[int]:

@@ -69,6 +69,8 @@ def rehearse(
         "compares": Report.COMPARISONS in kind.reports,
         "power": _power(asked["judgments"]) if Report.COMPARISONS in kind.reports else [],
     }
+    if not kind.finds_positives:
+        told |= {"positives": {}, "checked": {}}
     tell(1, 1, "Rehearsed.")
     return told
 

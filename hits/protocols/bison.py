@@ -475,6 +475,7 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
     columns = ("choice",)
     places = 2
     reports = frozenset({Report.CONVERSION})
+    finds_positives = True
 
     def unfit(self, row: Json, named: Named) -> str:
         is_its_own = named.image_of[row["caption"]] == row["positive"]

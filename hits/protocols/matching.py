@@ -254,6 +254,7 @@ class Matching(Protocol[Settings, Wording]):
     specimens = ({"image": 1, "caption": 1}, {"image": 2, "caption": 3})
     columns = ("choice", "reasons", "errors", "other")
     reports = frozenset({Report.BIAS})
+    finds_positives = True
     remarks = frozenset({"other"})
 
     def composition(self, settings: Settings) -> Mapping[str, int]:

@@ -121,6 +121,7 @@ class AuditWording(Frozen):
 @register
 class RetrievalAudit(PagedProtocol[AuditSettings, AuditWording]):
     slug = "retrieval_audit"
+    finds_positives = True
     name = "Retrieval audit"
     description = "Whether what counts as an error of retrieval is one: yes or no, as in BISON."
     template = "protocols/retrieval_audit.html"

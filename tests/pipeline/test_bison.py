@@ -10,14 +10,17 @@ from hits.models import (
     Account,
     Assignment,
     Corpus,
+    Flag,
     Judgment,
     Membership,
+    Reading,
     Release,
     Role,
     Study,
 )
 from hits.pipeline.chain import choose_feeders
 from hits.pipeline.check import check_submitted
+from hits.pipeline.doubt import read_signals
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import NotAllowed
 from hits.pipeline.open import create_study, open_study
@@ -39,7 +42,7 @@ def corpus() -> Corpus:
     return making.corpus(images=IMAGES, captions_each=3)
 
 
-def study_of(corpus: Corpus, slug: str, wanted: int = 1) -> Study:
+def study_of(corpus: Corpus, slug: str, wanted: int = 1, **values: Any) -> Study:
     return create_study(
         slug=slug.replace("_", "-"),
         name=slug,
@@ -47,11 +50,16 @@ def study_of(corpus: Corpus, slug: str, wanted: int = 1) -> Study:
         protocol_slug=slug,
         by=corpus.owner,
         judgments_wanted=wanted,
+        **values,
     )
 
 
 @pytest.fixture
 def captions(corpus: Corpus) -> Study:
+    return captions_of(corpus)
+
+
+def captions_of(corpus: Corpus, **values: Any) -> Study:
     (kept,) = propose_candidates(
         corpus=corpus,
         kind="caption_mean",
@@ -62,7 +70,7 @@ def captions(corpus: Corpus) -> Study:
         query_sample=None,
         seed=0,
     )
-    study = study_of(corpus, "bison_captions")
+    study = study_of(corpus, "bison_captions", **values)
     study.proposals.add(kept)
     open_study(study=study)
     return study
@@ -134,6 +142,33 @@ def test_only_what_both_people_confirm_is_released(corpus: Corpus, images: Study
         int(outside[pk]) for pk in positives
     }
     assert [entry["bison_id"] for entry in found["data"]] == list(range(IMAGES - 2))
+
+
+def test_whose_captions_the_next_stage_does_not_confirm_is_told(corpus: Corpus) -> None:
+    rules = {"fewest_people": 3, "fewest_judgments": 2, "level": 0.05}
+    captions = captions_of(corpus, settings={"units_a_page": 2}, quality=rules)
+    people = [making.rater(captions) for _ in range(3)]
+    for account in people:
+        page = draw(study=captions, account=account)
+        answer(page, account, lambda payload, shown: "1")
+    read_signals(captions)
+    assert "confirmation" in Reading.objects.get(study=captions).silent
+    images = study_of(corpus, "bison_images", wanted=2)
+    choose_feeders(study=images, feeders=[captions])
+    open_study(study=images)
+    theirs = Judgment.objects.filter(slot__person=people[2].person_id)
+    denied = {judgment.answer["caption"] for judgment in theirs if judgment.answer}
+
+    def deny(payload: dict[str, Any], shown: dict[str, Any]) -> str:
+        return "neither" if payload["caption"] in denied else the_positive(payload, shown)
+
+    for account in (making.rater(images), making.rater(images)):
+        answer(draw(study=images, account=account), account, deny)
+    assert Reading.objects.get(study=captions).asked_at is not None
+    read_signals(captions)
+    (flag,) = Flag.objects.filter(study=captions, signal="confirmation")
+    assert (flag.person_id, flag.figure) == (people[2].person_id, 1.0)
+    assert "2 of 2 judgments were not confirmed in the later stage" in flag.says
 
 
 def test_a_chosen_caption_is_released_under_its_outside_id(corpus: Corpus, captions: Study) -> None:

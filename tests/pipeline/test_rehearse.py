@@ -82,6 +82,24 @@ def test_a_study_of_preferences_is_told_how_many_judgments_it_needs() -> None:
     )
     found = rehearse(study=study, people=20)
     assert found["compares"]
+    assert found["positives"] == {}
     by_preference = {row["preference"]: row for row in found["power"]}
     assert by_preference[0.6]["independent"] == 209
     assert by_preference[0.6]["judgments"] > by_preference[0.7]["judgments"] > 53
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_scale_has_no_positives_and_its_rehearsal_says_so() -> None:
+    study = draft("sts")
+    one, two, *_ = study.corpus.captions.order_by("pk").values_list("pk", flat=True)
+    study.rows.create(number=1, content={"caption1": one, "caption2": two})
+    client = Client()
+    client.force_login(study.corpus.owner)
+    page = f"/research/studies/{study.slug}/rehearsal/"
+    sent = {"people": "20", "bad_share": "0.2", "positives": "0.3", "hours_a_day": "1"}
+    client.post(page, sent)
+    jobs.run(study.jobs.get(kind="rehearse").pk, WORK)
+    shown = client.get(page).text
+    assert "nothing is a positive to be found or missed" in shown
+    assert "Recall of the positives" not in shown
+    assert "Bad pages that are flagged" in shown

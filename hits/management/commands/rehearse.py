@@ -43,7 +43,7 @@ def _told(found: dict[str, Any]) -> list[str]:
         "pages in place of those that the rules set aside",
         f"{found['hours']:,.1f} hours of work, about {found['days']:,.1f} days",
     ]
-    if not found["compares"]:
+    if found["positives"]:
         lines += [
             f"positives: precision {_share(found['positives']['precision'])}, recall "
             f"{_share(found['positives']['recall'])}",
