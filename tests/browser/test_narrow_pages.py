@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Page, Response
 
 from hits.models import (
@@ -18,7 +19,7 @@ from hits.models import (
     Study,
     User,
 )
-from hits.pipeline import jobs
+from hits.pipeline import jobs, letters
 from hits.pipeline.check import check_submitted
 from hits.pipeline.open import create_study
 from hits.pipeline.remove import Thing, remove
@@ -76,7 +77,8 @@ def test_a_raters_pages_fit(
     visitor: Visitor, study: Study, account: Account, decided: list[Assignment]
 ) -> None:
     page = visitor(account.user).new_page()
-    assert_fit(page, ["/", f"/studies/{study.slug}/consent/", "/work/"])
+    note = reverse("note", args=[letters.signed(study.pk, account.pk)])
+    assert_fit(page, ["/", f"/studies/{study.slug}/consent/", "/work/", note])
 
 
 def _evaluated(user: User) -> str:
@@ -108,7 +110,8 @@ def test_desks_fit(visitor: Visitor, study: Study, decided: list[Assignment]) ->
     paths += ["/research/recipes/", "/research/recipes/cxc/", _started_recipe(study.corpus)]
     paths += [f"/research/evaluations/{name}" for name in ("", "new/retrieval/")]
     paths.append(_evaluated(researcher))
-    assert_fit(page, [*paths, f"/review/{study.slug}/decided/", "/review/", "/research/"])
+    paths += [f"/review/{study.slug}/{name}/" for name in ("decided", "people")]
+    assert_fit(page, [*paths, "/review/", "/research/"])
 
 
 def test_desks_fit_names_without_a_space(
