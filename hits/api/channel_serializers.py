@@ -195,6 +195,10 @@ class ToppedUpSerializer(serializers.Serializer[Any]):
     pages = serializers.IntegerField()
 
 
+class DeletedSerializer(serializers.Serializer[Any]):
+    hits = serializers.IntegerField(help_text="That are being deleted at the marketplace.")
+
+
 class ClaimSerializer(serializers.ModelSerializer[Claim]):
     """The work of a worker at a marketplace; researchers know the worker by the id there."""
 

@@ -16,6 +16,7 @@ from hits.api.channel_serializers import (
     AskEstimateSerializer,
     ChannelSerializer,
     ClaimSerializer,
+    DeletedSerializer,
     EstimateSerializer,
     IntentSerializer,
     MessageToManySerializer,
@@ -219,6 +220,18 @@ class PublicationResume(APIView):
         publication = publication_of(request, pk)
         publish.resume(publication=publication, by=user_of(request))
         return Response(PublicationSerializer(publication).data)
+
+
+class PublicationDelete(APIView):
+    throttle_classes = [throttles.AskForWork]
+
+    @extend_schema(
+        operation_id="publications_delete_hits", request=None, responses=DeletedSerializer
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Let the marketplace forget the HITs of a closed publication that are over and settled."""
+        publication = publication_of(request, pk)
+        return Response({"hits": publish.delete_hits(publication=publication, by=user_of(request))})
 
 
 class PublicationNotify(APIView):

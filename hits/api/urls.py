@@ -96,6 +96,7 @@ urlpatterns = [
     path(publication + "top-up/", channels.PublicationTopUp.as_view()),
     path(publication + "reconcile/", channels.PublicationReconcile.as_view()),
     path(publication + "resume/", channels.PublicationResume.as_view()),
+    path(publication + "delete/", channels.PublicationDelete.as_view()),
     path(publication + "notify/", channels.PublicationNotify.as_view()),
     path(publication + "claims/", channels.ClaimList.as_view()),
     path(publication + "ledger/", channels.Ledger.as_view()),

@@ -315,11 +315,15 @@ def take_back_tickets(publication: Publication, by: User | None = None) -> int:
 def delete_hits(*, publication: Publication, by: User) -> int:
     """Let the marketplace forget the tickets of a closed publication that are over and settled."""
     if publication.state != Publication.State.CLOSED:
-        raise Closed("Only tickets of a closed publication can be deleted.")
+        raise Closed("Only HITs of a closed publication can be deleted.")
+    return _intend_for(publication, hits_to_delete(publication), Delete, by)
+
+
+def hits_to_delete(publication: Publication) -> QuerySet[Hit]:
+    """Nobody can hand them over, and what was handed over is decided there."""
     unpaid = Claim.objects.filter(hit=OuterRef("pk"), theirs=Claim.Theirs.SUBMITTED)
     deleting = Intent.objects.filter(hit=OuterRef("pk"), action=Delete.action)
-    over = publication.hits.over(timezone.now()).filter(~Exists(unpaid), ~Exists(deleting))
-    return _intend_for(publication, over, Delete, by)
+    return publication.hits.over(timezone.now()).filter(~Exists(unpaid), ~Exists(deleting))
 
 
 @transaction.atomic

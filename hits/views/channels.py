@@ -13,18 +13,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.channels.configured import names
-from hits.channels.contract import Requirement, Terms
-from hits.models import Claim, ClaimState, Publication, Role, Study
+from hits.channels.contract import Terms
+from hits.models import ClaimState, Publication, Role, Study
 from hits.pipeline import follow, jobs, pay
 from hits.pipeline import publish as publishing
 from hits.pipeline.errors import PipelineError, Refused
 from hits.pipeline.estimate import estimate as estimate_of
 from hits.pipeline.estimate import haste_warning
 from hits.pipeline.offer import terms_of
-from hits.pipeline.terms import terms_at
 from hits.views.access import login_required, study_of_researcher, user_of
 from hits.views.channel_forms import MOST_PAGES, CloseForm, PublishForm, TopUpForm
 from hits.views.claim_acts import Confirmation
+from hits.views.promises import promised
 from hits.views.research import recent_jobs, study_context
 
 PUBLICATIONS_SHOWN = 20
@@ -115,7 +115,7 @@ def _review(
             haste_warning(seconds, terms.duration),
         ],
         "short": estimate.total - estimate.balance if estimate.balance is not None else None,
-        "promised": _promised(study, terms),
+        "promised": promised(study, terms),
         "seen": publishing.last_publication(study),
         "error": error,
     }
@@ -151,56 +151,6 @@ def _being_made(number: int, what: str = "") -> str:
 
 def _terms(values: dict[str, Any]) -> Terms:
     return terms_of(**{name: values[name] for name in values.keys() - {"pages", "least_wage"}})
-
-
-def _promised(
-    study: Study, terms: Terms, compensated: Claim | None = None
-) -> list[tuple[str, str]]:
-    """What a worker is promised and who may work, as a list of facts."""
-    read = terms_at(study, terms.reward)
-    rounded = "; the time is rounded up" if read.minutes else ""
-    who = "\n".join(map(_requirement, terms.requirements)) or "anybody"
-    minutes = int(terms.duration.total_seconds()) // 60
-    return [
-        ("Title", terms.title),
-        ("Description", terms.description),
-        ("Keywords", terms.keywords or "none"),
-        ("Reward", f"${terms.reward:,.2f} a page"),
-        *([] if compensated else [("They read", f"{read}{rounded}")]),
-        ("Time", f"{minutes:,} minute{'' if minutes == 1 else 's'} for a page"),
-        ("Stays", _days(terms.lifetime.days)),
-        ("Approves itself", f"{_days(terms.auto_approval.days)} after it was submitted"),
-        ("Who may work", f"{compensated.account.external_id} alone" if compensated else who),
-    ]
-
-
-def _days(days: int) -> str:
-    return "1 day" if days == 1 else f"{days} days"
-
-
-def _requirement(each: Requirement) -> str:
-    values = ", ".join(map(str, each.values))
-    known = {
-        Requirement.APPROVED_HITS: f"at least {values} approved HITs",
-        Requirement.APPROVAL_RATE: f"at least {values}% of HITs approved",
-        Requirement.LOCALE: f"in {values}",
-    }
-    if each.qualification in known:
-        return known[each.qualification]
-    named = "Masters" if each.qualification == Requirement.MASTERS else each.qualification
-    if each.comparator in _HAVING:
-        return f"{_HAVING[each.comparator]} {named}"
-    return f"{named}: {_COMPARED.get(each.comparator, each.comparator)} {values}"
-
-
-_HAVING = {"Exists": "who has", "DoesNotExist": "who has not"}
-_COMPARED = {
-    "GreaterThanOrEqualTo": "at least",
-    "GreaterThan": "more than",
-    "EqualTo": "exactly",
-    "LessThan": "less than",
-    "LessThanOrEqualTo": "at most",
-}
 
 
 def publication_of(request: HttpRequest, slug: str, pk: int) -> Publication:
@@ -250,7 +200,10 @@ def _show(
         "page_cost": pay.page_cost(found).page,
         "top_up_form": top_up_form or TopUpForm(most=most),
         "most": most,
-        "promised": _promised(study, Terms.from_json(found.terms), found.compensates),
+        "deletable": publishing.hits_to_delete(found).count()
+        if found.state == Publication.State.CLOSED
+        else 0,
+        "promised": promised(study, Terms.from_json(found.terms), found.compensates),
     }
     status = 422 if top_up_form else 200
     return render(request, "research/publication.html", context, status=status)
@@ -350,6 +303,40 @@ def _ask_whether_to_top_up(
         button=f"Publish {hits} for ${each * pages:,.2f}",
     )
     return _ask(request, found, "Publish more", confirmation, form, str(found.hits.count()))
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """What it means, then the deletion."""
+    found = publication_of(request, slug, pk)
+    if "change" in request.POST:
+        return redirect("publication", slug=slug, pk=pk)
+    if "sure" not in request.POST and found.state == Publication.State.CLOSED:
+        return _ask_whether_to_delete(request, found)
+    try:
+        number = publishing.delete_hits(publication=found, by=user_of(request))
+    except PipelineError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        verb = "is" if number == 1 else "are"
+        messages.success(request, f"{_hits(number)} {verb} being deleted.")
+    return redirect("publication", slug=slug, pk=pk)
+
+
+def _ask_whether_to_delete(request: HttpRequest, found: Publication) -> HttpResponse:
+    hits = _hits(publishing.hits_to_delete(found).count())
+    confirmation = Confirmation(
+        what=f"{found.channel.capitalize()} forgets what is over and settled: {hits}. No bonus can "
+        "be paid for that work any more. Here everything stays.",
+        button=f"Delete {hits}",
+        is_danger=True,
+    )
+    return _ask(request, found, "Delete its HITs", confirmation, Form(), "yes")
+
+
+def _hits(number: int) -> str:
+    return "1 HIT" if number == 1 else f"{number:,} HITs"
 
 
 @login_required

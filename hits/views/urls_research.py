@@ -66,6 +66,7 @@ urlpatterns = [
     path(f"{PUBLICATION}top-up/", channels.top_up, name="publication_top_up"),
     path(f"{PUBLICATION}reconcile/", channels.reconcile, name="publication_reconcile"),
     path(f"{PUBLICATION}resume/", channels.resume, name="publication_resume"),
+    path(f"{PUBLICATION}delete/", channels.delete, name="publication_delete"),
     path(f"{PUBLICATION}claims/", claims.claims, name="publication_claims"),
     path(f"{PUBLICATION}ledger/", claims.ledger, name="publication_ledger"),
     path(f"{CALL}repeat/", claims.repeat_call, name="call_repeat"),

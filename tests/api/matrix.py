@@ -97,6 +97,7 @@ api/publications/<int:pk>/state/                       POST   401  404  404  404
 api/publications/<int:pk>/top-up/                      POST   401  404  404  404  404  200  200
 api/publications/<int:pk>/reconcile/                   POST   401  404  404  404  404  202  202
 api/publications/<int:pk>/resume/                      POST   401  404  404  404  404  200  200
+api/publications/<int:pk>/delete/                      POST   401  404  404  404  404  409  409
 api/publications/<int:pk>/notify/                      POST   401  404  404  404  404  200  200
 api/publications/<int:pk>/claims/                      GET    401  404  404  404  404  200  200
 api/publications/<int:pk>/ledger/                      GET    401  404  404  404  404  200  200
@@ -296,6 +297,7 @@ research/studies/<slug:slug>/publications/<int:pk>/state/ POST   log  404  404  
 research/studies/<slug:slug>/publications/<int:pk>/top-up/ POST   log  404  404  404  404  422  422
 research/studies/<slug:slug>/publications/<int:pk>/reconcile/ POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/publications/<int:pk>/resume/ POST   log  404  404  404  404  302  302
+research/studies/<slug:slug>/publications/<int:pk>/delete/ POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/publications/<int:pk>/claims/ GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/publications/<int:pk>/ledger/ GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/publications/<int:pk>/ledger/<int:call>/repeat/ POST   log  404  404  404  404  302  302

@@ -238,3 +238,10 @@ def test_whoever_is_excluded_and_let_in_again_is_known(study: Study, api: Client
     assert taking_part.get().excluded_reason == "Random answers."
     post(api, f"/api/claims/{claim.pk}/readmit/")
     assert taking_part.get().excluded_reason == ""
+
+
+def test_hits_of_a_closed_publication_are_deleted(study: Study, api: Client) -> None:
+    publication = making.publication(study, hits=2, state="closed")
+    publication.hits.update(state="ended", expires_at="2026-01-01T00:00Z")
+    address = f"/api/publications/{publication.pk}/delete/"
+    assert [post(api, address).json() for _ in range(2)] == [{"hits": 2}, {"hits": 0}]

@@ -446,6 +446,25 @@ def test_whoever_wants_to_change_something_closes_nothing(
     assert publication.state == "open"
 
 
+def test_hits_of_a_closed_publication_are_deleted_after_a_word_about_it(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    page = address(study, f"publications/{publication.pk}/")
+    making.claim(publication, ClaimState.CONFIRMED)
+    publication.hits.update(state="ended", expires_at="2026-01-01T00:00Z")
+    refused = text_of(desk.post(f"{page}delete/", {"sure": "yes"}, follow=True))
+    assert "Only HITs of a closed publication can be deleted." in refused
+    assert "Delete 2 HITs at local" not in text_of(desk.get(page))
+    Publication.objects.update(state="closed")
+    assert "Delete 2 HITs at local" in text_of(desk.get(page))
+    assert "over and settled: 2 HITs." in text_of(desk.post(f"{page}delete/"))
+    assert not publication.intents.exists()
+    said = text_of(desk.post(f"{page}delete/", {"sure": "yes"}, follow=True))
+    assert "2 HITs are being deleted." in said
+    assert publication.intents.filter(action="delete").count() == 2
+    assert "at local…" not in said
+
+
 @pytest.mark.parametrize("state", ["paused", "closed"])
 def test_a_launch_of_what_is_not_open_is_neither_offered_nor_resumed(
     study: Study, publication: Publication, desk: Client, state: str
