@@ -9,7 +9,7 @@ from decimal import Decimal
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from hits.models import Job, Participation, Study
+from hits.models import Decision, Job, Participation, Study
 from hits.models.imported import IMPORTED
 from hits.pipeline.rules import judged_pool, rules_of
 from hits.pipeline.spent import PAGES_FOR_THE_PACE, Pace, Spent, spent_by_channel
@@ -247,7 +247,7 @@ def _attention(study: Study, progress: Progress, pages: Pages, results: Results)
         text = f"{results.problems:,} questions have reported problems."
         found.append(Attention(text, "warn", "problems", "Read them"))
     if study.state == Study.State.OPEN and progress.is_complete:
-        found.append(Attention("Every unit has its judgments.", "good", "releases", "Release"))
+        found.append(_complete(study))
     elif study.state == Study.State.OPEN:
         found += _why_quiet(study, pages)
     failed = _last_failed(study)
@@ -255,6 +255,17 @@ def _attention(study: Study, progress: Progress, pages: Pages, results: Results)
         text = f"{failed.title} failed: {failed.message or 'no reason was given'}"
         found.append(Attention(text, "bad", "jobs", "See the job"))
     return found
+
+
+def _complete(study: Study) -> Attention:
+    if study.pilot_of is not None:
+        text = f"Every unit has its judgments; “{study.pilot_of.name}” tells the pay they suggest."
+        return Attention(text, "good", "results", "See results")
+    made = study.releases.filter(withdrawn_at=None).order_by("-pk").defer("manifest").first()
+    decided = Decision.objects.filter(assignment__study=study)
+    if made is None or decided.filter(pk__gt=made.last_decision_id).exists():
+        return Attention("Every unit has its judgments.", "good", "releases", "Release")
+    return Attention(f"{made} has the judgments of every unit.", "good", "releases", "See it")
 
 
 def _last_failed(study: Study) -> Job | None:

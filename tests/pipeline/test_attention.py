@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
-from hits.models import Hit, Job, Study
+from hits.models import Decision, Hit, Job, Release, Study, Unit
 from hits.pipeline.attention import attention_in, needs_by_study
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
@@ -48,6 +49,32 @@ def test_hits_that_end_soon_are_told_of(study: Study) -> None:
     first = publication.hits.order_by("pk")[0]
     Hit.objects.filter(pk=first.pk).update(expires_at=soon)
     assert texts(study) == ["1 HIT on sale will end within a day."]
+
+
+def test_a_study_with_all_its_judgments_is_to_be_released_until_it_is(study: Study) -> None:
+    page = making.work(study, making.rater(study))
+    _complete(study)
+    assert texts(study)[-1] == "Every unit has its judgments."
+    values = {"last_decision_id": 0, "manifest": {}, "made_by": study.corpus.owner}
+    made = Release.objects.create(name="one", major=1, minor=0, **values)
+    made.studies.add(study)
+    assert texts(study)[-1] == "one 1.0 has the judgments of every unit."
+    Decision.objects.create(assignment=page, kind="use", value="used", reason="Careful.")
+    assert texts(study)[-1] == "Every unit has its judgments."
+
+
+def test_a_pilot_with_all_its_judgments_is_not_to_be_released(study: Study) -> None:
+    pilot = making.study()
+    pilot.pilot_of, pilot.pilot_pages = study, 1
+    pilot.save(update_fields=["pilot_of", "pilot_pages"])
+    _complete(pilot)
+    assert texts(pilot) == [
+        f"Every unit has its judgments; “{study.name}” tells the pay they suggest."
+    ]
+
+
+def _complete(study: Study) -> None:
+    Unit.objects.filter(study=study).update(held=0, counted=F("wanted"))
 
 
 def test_a_job_that_no_worker_does_is_told_of_first(study: Study) -> None:
