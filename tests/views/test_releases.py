@@ -8,6 +8,7 @@ from django.test import Client
 
 from hits.models import Release, Study
 from hits.pipeline import links
+from hits.pipeline.clone import make_pilot
 from hits.pipeline.open import create_study
 from tests import making
 
@@ -46,6 +47,13 @@ def test_a_releases_files_are_downloaded_as_attachments(
     assert answer.headers["Content-Disposition"] == 'attachment; filename="judgments.csv"'
     for name in ("unlisted.txt", "..", "%2e%2e%2fsecret"):
         assert desk.get(f"/research/releases/{made.pk}/{name}").status_code == 404
+
+
+def test_a_pilot_has_no_form_for_a_release(study: Study, desk: Client) -> None:
+    pilot = make_pilot(study=study, pages=1, by=study.corpus.owner)
+    text = desk.get(address(pilot, "releases/")).content.decode()
+    assert "A pilot is never released" in text
+    assert "Make the release" not in text
 
 
 @pytest.mark.parametrize(
