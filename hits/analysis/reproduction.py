@@ -75,16 +75,21 @@ class Released:
 
 
 Rows = Callable[[Released], Iterator[Row]]
+# What reading raises where a file of that name holds something else.
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, EOFError, OSError)
 
 
 def reproduce(released: Released) -> list[Row]:
-    """All rows, with those whose files are missing among them."""
+    """All rows, with those among them whose files are missing or are not what they should be."""
     rows: list[Row] = []
     for figure, compute in FIGURES.items():
         try:
             rows += compute(released)
         except FileWanted as wanted:
             rows.append(Row(figure, "", f"wants {wanted}", None))
+        except UNREADABLE as fault:
+            told = f"cannot be read: {type(fault).__name__}, {str(fault)[:100]}"
+            rows.append(Row(figure, "", told, False))
     return rows
 
 

@@ -79,6 +79,24 @@ def test_survey_answers_are_read_in_their_released_layout(tmp_path: Path) -> Non
     assert found["VL surveys, responses released"].computed == "3"
 
 
+def test_files_with_something_else_in_them_fail_their_own_rows(
+    tmp_path: Path, rows: list[Row]
+) -> None:
+    others = {
+        "sits_val.csv": "caption,image,agg_score,sampling_method\na,b,x,c",
+        "sts_val.csv": "nothing\nof that",
+        "AMT_responses.json": '{"a":',
+        "generated_COCO_survey_score.json": "[1]",
+    }
+    for name, content in others.items():
+        (tmp_path / name).write_text(content)
+    found = reproduce(Released(tmp_path))
+    wrong = [row for row in found if "cannot be read" in row.computed]
+    assert len(wrong) == len(others)
+    assert not any(row.is_as_expected for row in wrong)
+    assert {row.figure for row in rows if row.matches} <= {row.figure for row in found}
+
+
 def test_the_command_prints_a_table_and_ends_well() -> None:
     output = StringIO()
     call_command("reproduce", stdout=output)
