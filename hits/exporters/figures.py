@@ -15,16 +15,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from hits.exporters.figure_size import MOST_ROWS, SIDEWAYS, inches_of
 from hits.records import Cell, Chart, Table
 
 Form = Literal["svg", "pdf", "png"]
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#666666")
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-WIDTH, HEIGHT = 6.5, 3.6
-FRAME, ROW = 1.4, 0.28
 MOST_SERIES = 2 * len(COLOURS)
-MOST_ROWS = 60
 LONGEST_NAME, LONGEST_SERIES = 28, 60
 LEGEND_LETTERS = 80
 LETTERS_ALONG = 75
@@ -54,10 +52,7 @@ DARK = _Ground("#16181c", "#e6e6e6", "#3a3f47")
 def draw(table: Table, form: Form, *, dark: bool = False) -> bytes:
     assert table.chart is not None
     ground = DARK if dark else PAPER
-    rows = table.rows[:MOST_ROWS]
-    sideways = table.chart.kind in ("stacked", "points")
-    height = FRAME + ROW * (len(rows) + len(table.chart.values) // 2) if sideways else HEIGHT
-    figure = Figure((WIDTH, height), dpi=150, facecolor=ground.face, layout="constrained")
+    figure = Figure(inches_of(table), dpi=150, facecolor=ground.face, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot(facecolor=ground.face)
     _DRAWN[table.chart.kind](axes, table, ground)
@@ -168,7 +163,7 @@ def _chart(table: Table) -> Chart:
 def _dress(figure: Figure, axes: Axes, table: Table, ground: _Ground) -> None:
     """Names of the axes, what is counted, and what the colours mean."""
     chart = _chart(table)
-    sideways = chart.kind in ("stacked", "points")
+    sideways = chart.kind in SIDEWAYS
     along, up = (chart.up, chart.along) if sideways else (chart.along, chart.up)
     axes.set_xlabel(along, color=ground.ink, fontsize=9)
     axes.set_ylabel(up, color=ground.ink, fontsize=9)

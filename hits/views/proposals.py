@@ -61,7 +61,7 @@ def proposals(request: HttpRequest, slug: str) -> HttpResponse:
             return render(request, "research/proposals.html", context, status=422)
         context |= {
             "compared": found,
-            "tables": [(table, lines_of(table)) for table in found.tables],
+            "tables": [(table, lines_of(table), None) for table in found.tables],
             "shown": examples(proposals=chosen, top=top, seed=seed),
         }
     return render(request, "research/proposals.html", context)

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 
+from hits.exporters.figure_size import pixels_of
 from hits.exporters.files import FORMS, TYPES, file_among
 from hits.exporters.tables import as_read
 from hits.records import Cell, Column, Table
@@ -15,7 +16,7 @@ Lines = list[list[tuple[Column, Cell, str]]]
 def table_context(tables: list[Table], at: datetime) -> dict[str, Any]:
     """Figures in the page are named by when they were computed, so that browsers may keep them."""
     return {
-        "tables": [(table, lines_of(table)) for table in tables],
+        "tables": [(table, lines_of(table), pixels_of(table)) for table in tables],
         "forms": FORMS.items(),
         "drawn_of": f"{at:%Y%m%d%H%M%S%f}",
     }

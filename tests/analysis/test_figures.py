@@ -1,11 +1,13 @@
 """Charts of tables, drawn without pyplot, the same bytes each time."""
 
+import re
 import sys
 from typing import get_args
 
 import pytest
 
-from hits.exporters.figures import MOST_ROWS, Form, draw
+from hits.exporters.figure_size import MOST_ROWS, pixels_of
+from hits.exporters.figures import Form, draw
 from hits.exporters.files import FORMS, TYPES, as_file
 from hits.records import Cell, Chart, Column, Table
 
@@ -40,8 +42,17 @@ def test_a_long_table_is_drawn_in_part() -> None:
     assert draw(charted("bars", rows), "svg") != draw(charted("bars", rows[:MOST_ROWS]), "svg")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_figure_is_as_large_as_is_known_before_it_is_drawn(kind: str) -> None:
+    table = charted(kind)
+    points = re.search(rb'width="([\d.]+)pt" height="([\d.]+)pt"', draw(table, "svg"))
+    assert points is not None
+    assert pixels_of(table) == tuple(round(float(each) * 96 / 72) for each in points.groups())
+
+
 def test_a_table_without_a_chart_has_no_figure() -> None:
     plain = Table("t", "T", "", COLUMNS, ROWS)
+    assert pixels_of(plain) is None
     assert FORMS.keys() == TYPES.keys()
     assert [form for form in FORMS if as_file(plain, form)] == ["csv", "tex"]
     assert as_file(charted("bars"), "exe") is None

@@ -68,6 +68,7 @@ def test_figures_are_shown_in_the_page_s_own_light_and_kept_until_the_report_is_
     shown = re.findall(r'="([^"]+machines\.svg\?shown=[^"]+)"', text)
     dark, light = (desk.get(each.replace("&amp;", "&")) for each in shown)
     assert dark.content != light.content
+    assert re.search(r'machines\.svg[^>]+ width="624" height="\d+"', text)
     assert light.headers["Cache-Control"] == "private, max-age=86400"
     for form in ("svg", "pdf", "png"):
         file = desk.get(address(study, f"machines.{form}"))
