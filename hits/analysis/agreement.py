@@ -18,7 +18,7 @@ from hits.analysis.resampling import (
     AT_MOST_ONE,
     CORRELATION,
     LEVEL,
-    PLAIN,
+    PERCENT,
     REPLICATES,
     By,
     Interval,
@@ -379,7 +379,7 @@ def _statistic_of(
         case "fleiss":
             return fleiss_statistic(judgments, paired), AT_MOST_ONE
         case "percent":
-            return percent_statistic(paired), PLAIN
+            return percent_statistic(paired), PERCENT
         case "one out":
             return _mean_one_out(paired), CORRELATION
 

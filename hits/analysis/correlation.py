@@ -44,6 +44,9 @@ def correlation_table(
     correlate = kendall_tau_b if kind == "tau-b" else spearman
     names = list(columns)
     values = {name: np.asarray(column, np.float64) for name, column in columns.items()}
+    for name, column in values.items():
+        if column.size and np.ptp(column) == 0:
+            raise DegenerateInput(f"{name[:40]}: its values are all equal, so they have no order.")
     return {
         (one, two): correlate(values[one], values[two])
         for place, one in enumerate(names)

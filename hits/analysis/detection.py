@@ -6,11 +6,12 @@ mAP₅₀, are those of VL detectors §3.5.
 
 import contextlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
@@ -19,6 +20,7 @@ from hits.analysis.errors import DegenerateInput
 
 METRICS = ("mAP", "mAP50", "mAP75", "mAR1", "mAR10", "mAR100", "mAR1_50", "F1")
 NONE_HERE = -1.0
+Metrics = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -62,38 +64,44 @@ class Detections:
         with contextlib.redirect_stdout(io.StringIO()):
             truth, result = _coco(kept), _coco(found)
             self.evaluation = COCOeval(truth, result, "bbox")
+            _take_every_size(self.evaluation.params)
             self.evaluation.evaluate()
         self.images = sorted(images)
+        self.matched = _matches_of(self.evaluation)
 
-    def metrics(self) -> dict[str, float]:
+    def metrics(self) -> Metrics:
         """Over all images that keep an annotation."""
-        return self._metrics_of(self.images)
+        return self._metrics_of(range(len(self.images)))
 
-    def by_image(self) -> dict[int, dict[str, float]]:
-        return {image: self._metrics_of([image]) for image in self.images}
+    def by_image(self, wanted: Callable[[int], bool] = lambda _: True) -> dict[int, Metrics]:
+        """Of the wanted ones among the images that keep an annotation."""
+        return {
+            image: self._metrics_of([place])
+            for place, image in enumerate(self.images)
+            if wanted(image)
+        }
 
-    def _metrics_of(self, images: list[int]) -> dict[str, float]:
+    def _metrics_of(self, places: Sequence[int]) -> Metrics:
         whole = self.evaluation
-        matched = _matches_of(whole)
         part = COCOeval(whole.cocoGt, whole.cocoDt, "bbox")
-        part.params = _params(whole, images)
+        part.params = _params(whole, [self.images[place] for place in places])
         part._paramsEval = part.params
-        part.evalImgs = [
-            matched[category, area, image]
-            for category in range(len(whole.params.catIds))
-            for area in range(len(whole.params.areaRng))
-            for image in (self.images.index(one) for one in images)
-        ]
+        part.evalImgs = self.matched[:, places].ravel().tolist()
         with contextlib.redirect_stdout(io.StringIO()):
             part.accumulate()
         return _summary(part.eval["precision"], part.eval["recall"])
 
 
-def _matches_of(evaluation: Any) -> Mapping[tuple[int, int, int], Any]:
-    params = evaluation.params
-    shape = (len(params.catIds), len(params.areaRng), len(params.imgIds))
-    places = np.ndindex(*shape)
-    return dict(zip(places, evaluation.evalImgs, strict=True))
+def _take_every_size(params: Any) -> None:
+    """No metric here tells small objects from large ones, which would be counted again."""
+    params.areaRng, params.areaRngLbl = params.areaRng[:1], params.areaRngLbl[:1]
+
+
+def _matches_of(evaluation: Any) -> NDArray[np.object_]:
+    """What was matched, by category and image."""
+    matched = np.empty(len(evaluation.evalImgs), np.object_)
+    matched[:] = evaluation.evalImgs
+    return matched.reshape(len(evaluation.params.catIds), len(evaluation.params.imgIds))
 
 
 def _params(evaluation: Any, images: list[int]) -> Any:
@@ -126,7 +134,7 @@ def _coco(boxes: Sequence[Box]) -> Any:
     return coco
 
 
-def _summary(precision: Floats, recall: Floats) -> dict[str, float]:
+def _summary(precision: Floats, recall: Floats) -> Metrics:
     """precision[iou, recall, category, area, most]; recall[iou, category, area, most]."""
 
     def mean(values: Floats) -> float:

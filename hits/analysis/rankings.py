@@ -39,7 +39,7 @@ def layout_of(read: object, name: str) -> dict[int, list[int]]:
     if not isinstance(read, dict):
         raise DegenerateInput(f"{name} {NO_LAYOUT}.")
     try:
-        found = {int(query): [int(item) for item in items] for query, items in read.items()}
+        found = {_id(query): _ids(items) for query, items in read.items()}
     except (ValueError, TypeError, OverflowError) as error:
         raise DegenerateInput(f"{name} {NO_LAYOUT}: {str(error)[:100]}") from error
     if len(found) < len(read):
@@ -47,7 +47,23 @@ def layout_of(read: object, name: str) -> dict[int, list[int]]:
     largest = max((max(items, default=0) for items in found.values()), default=0)
     if max(largest, *found, 0) > LARGEST_ID:
         raise DegenerateInput(f"{name} has an id that is too large.")
+    least = min((min(items, default=0) for items in found.values()), default=0)
+    if min(least, *found, 0) < 0:
+        raise DegenerateInput(f"{name} has a negative id.")
     return found
+
+
+def _ids(items: object) -> list[int]:
+    # A text would be taken for a list of its digits.
+    if not isinstance(items, list | tuple | range):
+        raise TypeError(f"{str(items)[:40]!r} is no list of ids.")
+    return [item if type(item) is int else _id(item) for item in items]
+
+
+def _id(value: Any) -> int:
+    if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
+        raise TypeError(f"{value!r} is no id.")
+    return int(value)
 
 
 @dataclass(frozen=True)
@@ -141,6 +157,8 @@ def rankings_from_scores(
     """The items of highest score first; equal scores keep the gallery's order."""
     if scores.shape != (len(queries), len(gallery)):
         raise DegenerateInput("Scores have a row for each query and a column for each item.")
+    if scores.size > MOST_CELLS:
+        raise DegenerateInput(f"{len(queries):,} × {len(gallery):,} scores are too many.")
     kept = len(gallery) if depth is None else min(depth, len(gallery))
     items = np.empty((len(queries), kept), np.int64)
     at_once = max(1, CELLS_AT_ONCE // max(len(gallery), 1))
@@ -149,9 +167,15 @@ def rankings_from_scores(
         if np.isnan(part).any():
             raise DegenerateInput("Some scores are not numbers.")
         items[start : start + at_once] = np.asarray(gallery)[
-            np.argsort(-part, axis=1, kind="stable")[:, :kept]
+            np.argsort(_falling(part), axis=1, kind="stable")[:, :kept]
         ]
     return Rankings(np.asarray(queries, np.int64), items, kept == len(gallery))
+
+
+def _falling(scores: NDArray[Any]) -> NDArray[Any]:
+    """What sorts the highest first. Not every whole number has a negative of its type."""
+    turned: NDArray[Any] = ~scores if scores.dtype.kind in "iu" else -scores
+    return turned
 
 
 def read_array(path: Path) -> NDArray[Any]:

@@ -13,6 +13,9 @@ Workers and items are crossed, and no bootstrap resamples both exactly (McCullag
 that are products count the noise of single judgments three times (Owen and Eckles 2012). With
 both, the variances are therefore joined as V = V_worker + V_item - V_judgment (Cameron, Gelbach
 and Miller 2011), and V is at least the larger of the first two.
+
+Where a share is 0 or 1 in every cluster, no resampling moves it. Its interval is then the exact one
+of Clopper and Pearson (1934) with clusters as trials; figures other than shares have none there.
 """
 
 from collections.abc import Callable
@@ -34,10 +37,15 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Scale:
-    """On which replicates are closer to normal; an interval is made there and brought back."""
+    """On which replicates are closer to normal; an interval is made there and brought back.
+
+    `whole` is what a share is a share of; no interval reaches below `lowest`.
+    """
 
     forward: Callable[[Floats], Floats]
     backward: Callable[[Floats], Floats]
+    whole: float | None = None
+    lowest: float = -np.inf
 
 
 def _logit(share: Floats) -> Floats:
@@ -64,9 +72,11 @@ def _fisher(correlation: Floats) -> Floats:
 
 
 PLAIN = Scale(lambda values: values, lambda values: values)
-SHARE = Scale(_logit, _expit)
+SHARE = Scale(_logit, _expit, whole=1)
+PERCENT = Scale(lambda values: _logit(values / 100), lambda values: 100 * _expit(values), whole=100)
 CORRELATION = Scale(_fisher, np.tanh)
-AT_MOST_ONE = Scale(_at_most_one, lambda values: 1 - np.exp(-values))
+# Alpha and kappa: -1 is what two people have who never agree.
+AT_MOST_ONE = Scale(_at_most_one, lambda values: 1 - np.exp(-values), lowest=-1)
 
 
 @dataclass(frozen=True)
@@ -154,14 +164,36 @@ def make_interval(
         raise DegenerateInput("A level of confidence lies between 0 and 1.")
     error = float(np.sqrt(scaled_variance))
     centre = float(scale.forward(np.array(estimate)))
-    if error == 0 or not np.isfinite(centre):
+    if not np.isfinite(centre):
+        low, high = _ends_of_the_scale(estimate, scale, clusters, level)
+        return Interval(estimate, error, low, high, level, clusters, by)
+    if error == 0:
         return Interval(estimate, error, estimate, estimate, level, clusters, by)
     reach = float(stats.t.ppf((1 + level) / 2, clusters - 1)) * error
     low, high = scale.backward(np.array([centre - reach, centre + reach]))
     nearby = scale.backward(np.array([centre - error, centre + error]))
     return Interval(
-        estimate, float(nearby[1] - nearby[0]) / 2, float(low), float(high), level, clusters, by
+        estimate,
+        float(nearby[1] - nearby[0]) / 2,
+        min(estimate, max(float(low), scale.lowest)),
+        float(high),
+        level,
+        clusters,
+        by,
     )
+
+
+def _ends_of_the_scale(
+    estimate: float, scale: Scale, clusters: int, level: float
+) -> tuple[float, float]:
+    """[(a / 2)^(1 / G), 1] of a share that is 1 in all G clusters, with a = 1 - level."""
+    if scale.whole is None:
+        raise DegenerateInput(
+            "The figure is at the end of its range and the same in all clusters, so resampling "
+            "tells no interval."
+        )
+    reach = scale.whole * ((1 - level) / 2) ** (1 / clusters)
+    return (reach, scale.whole) if estimate else (0.0, scale.whole - reach)
 
 
 def cluster_interval(

@@ -15,10 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hits.analysis.arrays import Bools, Floats, Ints
 from hits.analysis.errors import DegenerateInput
 from hits.analysis.rankings import (
+    CELLS_AT_ONCE,
+    MOST_CELLS,
     NOTHING,
     GroundTruth,
     Lookup,
@@ -68,7 +71,7 @@ def plausible_match_truth(
     query_classes: dict[int, frozenset[int]],
     gallery_classes: dict[int, frozenset[int]],
     zeta: int,
-) -> dict[int, list[int]]:
+) -> GroundTruth:
     """Pseudo-positives: pairs whose sets of object classes differ in at most ζ classes.
 
     Plausible Match (Chun et al. 2021): the Hamming distance of binary vectors of instance classes,
@@ -77,22 +80,35 @@ def plausible_match_truth(
     known = sorted(
         {c for each in (query_classes, gallery_classes) for own in each.values() for c in own}
     )
+    sides = len(query_classes), len(gallery_classes)
+    if max(sides[0] * sides[1], max(sides) * len(known)) > MOST_CELLS:
+        raise DegenerateInput(
+            f"{sides[0]:,} queries, {sides[1]:,} items and {len(known):,} classes are too many."
+        )
+    queries, items = (_class_vectors(own, known) for own in (query_classes, gallery_classes))
+    gallery = np.fromiter(gallery_classes, np.int64, len(gallery_classes))
+    sizes, near = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    at_once = max(1, CELLS_AT_ONCE // max(1, len(gallery)))
+    for start in range(0, len(queries), at_once):
+        part = queries[start : start + at_once]
+        distances = part.sum(axis=1)[:, None] + items.sum(axis=1) - 2 * part @ items.T
+        rows, columns = np.nonzero(distances <= zeta)
+        sizes.append(np.bincount(rows, minlength=len(part)))
+        near.append(gallery[columns])
+    counted = np.concatenate(sizes)
+    if not counted.any():
+        raise DegenerateInput("No query has an item whose classes are near enough to its own.")
+    asked = np.fromiter(query_classes, np.int64, len(query_classes))[counted > 0]
+    starts = np.concatenate([[0], np.cumsum(counted[counted > 0])]).astype(np.int64)
+    return GroundTruth(asked, starts, np.concatenate(near))
+
+
+def _class_vectors(classes: dict[int, frozenset[int]], known: Sequence[int]) -> NDArray[np.float32]:
     index = {name: place for place, name in enumerate(known)}
-
-    def vectors(classes: dict[int, frozenset[int]]) -> Floats:
-        made = np.zeros((len(classes), max(1, len(known))), np.float64)
-        for row, own in enumerate(classes.values()):
-            made[row, [index[name] for name in own]] = 1
-        return made
-
-    queries, items = vectors(query_classes), vectors(gallery_classes)
-    distances = queries.sum(axis=1)[:, None] + items.sum(axis=1)[None] - 2 * queries @ items.T
-    gallery = np.array(list(gallery_classes), np.int64)
-    near = {
-        query: gallery[row <= zeta].tolist()
-        for query, row in zip(query_classes, distances, strict=True)
-    }
-    return {query: items for query, items in near.items() if items}
+    made = np.zeros((len(classes), max(1, len(known))), np.float32)
+    for row, own in enumerate(classes.values()):
+        made[row, [index[name] for name in own]] = 1
+    return made
 
 
 def pmrp(

@@ -200,10 +200,23 @@ def test_intervals_hold_the_estimate(figure: agreement.Figure, by: By) -> None:
 
 
 @pytest.mark.parametrize("figure", ["nominal alpha", "ordinal alpha", "interval alpha", "fleiss"])
-def test_perfect_agreement_does_not_vary(figure: agreement.Figure) -> None:
+def test_perfect_agreement_is_not_said_to_be_certain(figure: agreement.Figure) -> None:
     table = np.tile(np.array([0.1, 1.3, 2.7, 1.3]), (3, 1))
-    found = agreement.agreement_interval(from_table(table), figure, by="item", replicates=20)
-    assert (found.low, found.estimate, found.high) == (1, 1, 1)
+    with pytest.raises(DegenerateInput, match="tells no interval"):
+        agreement.agreement_interval(from_table(table), figure, by="item", replicates=20)
+
+
+@pytest.mark.parametrize(
+    ("figure", "least", "most"),
+    [("nominal alpha", -1, 1), ("fleiss", -1, 1), ("percent", 0, 100), ("one out", -1, 1)],
+)
+def test_intervals_of_few_people_stay_within_what_is_possible(
+    figure: agreement.Figure, least: float, most: float
+) -> None:
+    table = np.tile([0.0] * 4 + [1.0] * 4, (3, 1))
+    table[2, 7] = 0
+    found = agreement.agreement_interval(from_table(table), figure, by="both", replicates=100)
+    assert least <= found.low < found.estimate < found.high <= most
 
 
 def test_pairs_rated_both_ways_are_found_once() -> None:

@@ -52,6 +52,13 @@ def test_an_image_s_metrics_are_those_of_that_image_alone() -> None:
         assert by_image[image] == pytest.approx(alone.metrics())
 
 
+def test_only_the_wanted_images_are_measured() -> None:
+    found = Detections(*drawn(), threshold=-1)
+    assert found.by_image(lambda image: image % 2 == 0) == {
+        image: metrics for image, metrics in found.by_image().items() if image in (2, 4, 6)
+    }
+
+
 def test_perfect_detections_have_perfect_precision() -> None:
     annotations, _ = drawn()
     perfect = [Detection(one.image, one.category, one.box, 0.9) for one in annotations]

@@ -1,10 +1,5 @@
 """Evaluations of files: known answers, and clear lines for files that make no sense."""
 
-import csv
-import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,57 +8,9 @@ import pytest
 from hits.analysis.evaluations.computing import COMPUTE
 from hits.analysis.evaluations.contract import FILES
 from hits.analysis.evaluations.kinds import KINDS
-from hits.pipeline.errors import Refused
-from hits.pipeline.evaluate import computed, settings_of
-from hits.records import Cell, Table
+from tests.analysis.evaluating import Files, evaluated, refusal, row
 
-Settings = Mapping[str, str]
 Lines = list[list[Any]]
-NONE: Settings = MappingProxyType({})
-
-
-class Files:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def text(self, name: str, text: str | bytes) -> Path:
-        path = self.folder / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    def json(self, name: str, value: Any) -> Path:
-        return self.text(f"{name}.json", json.dumps(value))
-
-    def csv(self, name: str, rows: Sequence[Sequence[Any]]) -> Path:
-        path = self.folder / f"{name}.csv"
-        with path.open("w", newline="") as file:
-            csv.writer(file).writerows(rows)
-        return path
-
-    def npy(self, name: str, values: Any) -> Path:
-        path = self.folder / f"{name}.npy"
-        np.save(path, np.asarray(values))
-        return path
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> Files:
-    return Files(tmp_path)
-
-
-def evaluated(slug: str, settings: Settings = NONE, /, **paths: Path) -> list[Table]:
-    return computed(KINDS[slug], paths, settings_of(KINDS[slug], settings))
-
-
-def refusal(slug: str, settings: Settings = NONE, /, **paths: Path) -> str:
-    with pytest.raises(Refused) as refused:
-        evaluated(slug, settings, **paths)
-    return refused.value.message
-
-
-def row(table: Table, place: int = 0) -> dict[str, Cell]:
-    names = [column.name for column in table.columns]
-    return dict(zip(names, table.rows[place], strict=True))
 
 
 def test_every_kind_is_computed_and_asks_for_files_that_can_be_read() -> None:
@@ -136,6 +83,11 @@ def test_a_matrix_of_scores_ranks_both_ways_as_its_rankings_would(files: Files) 
         ("r.json", b'{"1": [10, 10, 11]}', "names an item twice"),
         ("r.json", b'{"3": [10, 11]}', "have no ranking"),
         ("r.json", b'{"1": [99999999999999999999]}', "too large"),
+        ("r.json", b'{"1": "10"}', "no list of ids"),
+        ("r.json", b'{"1": {"10": 11}}', "no list of ids"),
+        ("r.json", b'{"1": [10.5]}', "is no id"),
+        ("r.json", b'{"1": [true]}', "is no id"),
+        ("r.json", b'{"1": [-1, 10]}', "negative id"),
         ("r.json", b'{"1": ["\\u0000"]}', "NUL"),
         ("r.npy", b"", "no plain array"),
         ("r.npy", b"\x93NUMPY\x01\x00nonsense", "no plain array"),
@@ -160,7 +112,7 @@ def test_pickled_and_flat_arrays_are_refused(files: Files) -> None:
 
 
 def test_rankings_of_very_different_lengths_do_not_fill_the_memory(files: Files) -> None:
-    ranked = {str(query): [1] for query in range(60_000)} | {"-1": list(range(60_000))}
+    ranked = {str(query): [1] for query in range(60_000)} | {"60000": list(range(60_000))}
     truth = files.json("t", {"1": [1]})
     path = files.json("r", ranked)
     assert "too many" in refusal("retrieval", image_to_text=path, image_to_text_truth=truth)
@@ -246,7 +198,7 @@ def test_correlations_of_metrics_stand_below_the_diagonal(files: Files) -> None:
         ["b", pytest.approx(1 / 3), None],
         ["c", pytest.approx(-1), pytest.approx(-1 / 3)],
     ]
-    assert "all equal" in refusal(
+    assert "a: its values are all equal" in refusal(
         "correlation", metrics=files.csv("e", [["model", "a", "b"], ["x", 1, 2], ["y", 1, 3]])
     )
 
@@ -372,12 +324,15 @@ def test_detection_metrics_that_prefer_what_people_chose_agree_wholly(files: Fil
         "second": files.json("s", _boxes(1)),
         "choices": files.json("c", {"Comparison": votes}),
     }
-    overall, people = evaluated("detection", {"thresholds": "0, 0.2"}, **given)
+    overall, people, intervals = evaluated("detection", {"thresholds": "0, 0.2"}, **given)
     assert len(overall.rows) == 4
     assert people.rows[0][1:] == [6, *[1.0] * 8]
+    assert [line[0] for line in intervals.rows] == [0.0] * 8 + [0.2] * 8
+    assert row(intervals)["95% from"] == pytest.approx(0.025 ** (1 / 6))
+    assert (row(intervals)["95% to"], row(intervals)["Images"]) == (1, 6)
     keys = [{"image_id": n, "1": "two", "2": "one"} for n in range(6)]
     named = {"first_name": "one", "second_name": "two", "thresholds": "0"}
-    _, turned = evaluated("detection", named, keys=files.json("k", keys), **given)
+    _, turned, _ = evaluated("detection", named, keys=files.json("k", keys), **given)
     assert turned.rows[0][2:] == [0.0] * 8
     assert "importance of more than 0.9" in refusal("detection", {"thresholds": "0.9"}, **given)
     assert "thresholds" in refusal("detection", {"thresholds": ","}, **given)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from hits.analysis.errors import DegenerateInput
 from hits.analysis.resampling import SHARE, cluster_interval, mean_interval
@@ -43,6 +44,33 @@ def test_a_higher_level_is_wider(low: float, high: float) -> None:
         for level in (low, high)
     )
     assert 0 < wide.low < narrow.low < narrow.estimate < narrow.high < wide.high < 1
+
+
+@given(st.lists(st.booleans(), min_size=2, max_size=40))
+@settings(max_examples=40, deadline=None)
+def test_the_interval_of_a_share_holds_it_and_is_never_a_point(right: list[bool]) -> None:
+    values = np.array(right, np.float64)
+    found = mean_interval(values, items=np.arange(len(values)), scale=SHARE, replicates=50)
+    assert 0 <= found.low <= values.mean() <= found.high <= 1
+    assert found.high - found.low > 0
+
+
+@pytest.mark.parametrize("all_right", [0, 1])
+@pytest.mark.parametrize(("n", "level"), [(2, 0.95), (20, 0.95), (300, 0.9)])
+def test_the_interval_of_a_share_at_its_end_is_the_exact_one(
+    all_right: int, n: int, level: float
+) -> None:
+    values = np.full(n, float(all_right))
+    found = mean_interval(values, items=np.arange(n), scale=SHARE, level=level, replicates=20)
+    exact = stats.binomtest(n * all_right, n).proportion_ci(level, "exact")
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
+
+
+def test_forty_right_answers_of_two_workers_are_two_trials() -> None:
+    found = mean_interval(
+        np.ones(40), by="worker", workers=np.repeat([0, 1], 20), scale=SHARE, replicates=20
+    )
+    assert found.low == pytest.approx(0.025**0.5)
 
 
 @pytest.mark.parametrize(

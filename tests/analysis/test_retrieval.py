@@ -190,8 +190,9 @@ def test_a_cut_limits_r() -> None:
 def test_plausible_matches_differ_in_at_most_zeta_classes() -> None:
     queries = {1: frozenset({10, 11}), 2: frozenset({12})}
     gallery = {5: frozenset({10, 11}), 6: frozenset({10}), 7: frozenset({13})}
-    assert retrieval.plausible_match_truth(queries, gallery, 0) == {1: [5]}
-    assert retrieval.plausible_match_truth(queries, gallery, 1) == {1: [5, 6]}
+    for zeta, near in ((0, [5]), (1, [5, 6])):
+        found = retrieval.plausible_match_truth(queries, gallery, zeta)
+        assert (found.queries.tolist(), found.positives.tolist()) == ([1], near)
 
 
 def test_pmrp_is_the_mean_over_zeta() -> None:

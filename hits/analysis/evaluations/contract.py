@@ -23,6 +23,8 @@ LARGEST: Mapping[str, int] = {
     ".json": 100 * 1024**2,
     ".npy": 1024**3,
 }
+# Squares and sums of numbers stay finite.
+LARGEST_NUMBER = 1e100
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,8 @@ def number_of(value: object, where: str) -> float:
         number = float(value)
     except (ValueError, OverflowError):
         raise DegenerateInput(f"{where}: {str(value)[:40]!r} is no number.") from None
-    if not np.isfinite(number):
-        raise DegenerateInput(f"{where}: {str(value)[:40]!r} is no finite number.")
+    if not abs(number) <= LARGEST_NUMBER:
+        raise DegenerateInput(f"{where}: {str(value)[:40]!r} is no number to compute with.")
     return number
 
 

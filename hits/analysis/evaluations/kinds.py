@@ -61,8 +61,9 @@ RETRIEVAL = Kind(
         ),
         Upload(
             "originals",
-            "Original pairs, for folds and PMRP",
-            'JSON {"caption id": [its image]}, captions in their published order.',
+            "Original pairs, for folds, PMRP and intervals",
+            'JSON {"caption id": [its image]}, captions in their published order. Intervals then '
+            "resample captions with their image.",
             "json",
             required=False,
         ),

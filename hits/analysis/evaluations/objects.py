@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hits.analysis.arrays import Floats
 from hits.analysis.detection import METRICS, Annotation, Detection, Detections
 from hits.analysis.errors import AnalysisError, DegenerateInput
 from hits.analysis.evaluations.contract import Given, entries_of, items_of, number_of, text_of
@@ -12,6 +13,7 @@ from hits.analysis.surveys import (
     majority_of_votes,
     per_image_tau,
 )
+from hits.analysis.tables.intervals import HIGH, LOW, share_with_interval
 from hits.analysis.tables.rated import tau_row, tau_table
 from hits.records import Cell, Chart, Column, Table
 
@@ -91,6 +93,7 @@ def evaluate_detection(given: Given) -> list[Table]:
     chosen = _chosen(given) if given.has("choices") else {}
     overall: list[list[Cell]] = []
     agreed: list[list[Cell]] = []
+    ends: list[list[Cell]] = []
     for threshold in thresholds:
         try:
             matched = {
@@ -103,9 +106,12 @@ def evaluate_detection(given: Given) -> list[Table]:
             label = "System 1" if name == "first" else "System 2"
             overall.append([label, threshold, len(each.images), *each.metrics().values()])
         if chosen:
-            agreed.append([threshold, *_agreement(matched, chosen)])
+            shares = _agreement(matched, chosen)
+            images = len(next(iter(shares.values())))
+            agreed.append([threshold, images, *(float(each.mean()) for each in shares.values())])
+            ends += [_interval(threshold, *each) for each in shares.items()]
     tables = [_metrics_table(overall)]
-    return [*tables, _people_table(agreed)] if chosen else tables
+    return [*tables, _people_table(agreed), _interval_table(ends)] if chosen else tables
 
 
 BOX = ("image_id", "category_id", "bbox")
@@ -163,20 +169,37 @@ def _chosen(given: Given) -> dict[str, str]:
     return majority_of_votes(votes)
 
 
-def _agreement(matched: Mapping[str, Detections], chosen: Mapping[str, str]) -> list[Cell]:
-    """Of each metric, the share of images on which it prefers what people chose."""
-    by_image = {name: each.by_image() for name, each in matched.items()}
-    images = 0
-    cells: list[Cell] = []
+def _agreement(matched: Mapping[str, Detections], chosen: Mapping[str, str]) -> dict[str, Floats]:
+    """Of each metric, on which images it prefers what people chose."""
+    by_image = {
+        name: each.by_image(lambda image: str(image) in chosen) for name, each in matched.items()
+    }
+    found = {}
     for metric in METRICS:
         first, second = (
             {str(image): metrics[metric] for image, metrics in by_image[name].items()}
             for name in ("first", "second")
         )
-        values, places = agreement_with_people(chosen, first, second)
-        images = len(places)
-        cells.append(float(values.mean()))
-    return [images, *cells]
+        found[metric] = agreement_with_people(chosen, first, second)[0]
+    return found
+
+
+def _interval(threshold: float, metric: str, values: Floats) -> list[Cell]:
+    share, ends, _ = share_with_interval(values)
+    return [threshold, metric, share, *ends, len(values)]
+
+
+def _interval_table(rows: Sequence[Sequence[Cell]]) -> Table:
+    columns = [
+        Column("Importance over", "number"),
+        Column("Metric"),
+        Column("Agreement", "share"),
+        Column(LOW, "share"),
+        Column(HIGH, "share"),
+        Column("Images", "count"),
+    ]
+    note = "The same with intervals, which resample images. One image has none."
+    return Table("intervals", "Intervals of the agreement", note, columns, rows)
 
 
 def _metrics_table(rows: Sequence[Sequence[Cell]]) -> Table:

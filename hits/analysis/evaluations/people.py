@@ -8,11 +8,11 @@ import numpy as np
 
 from hits.analysis import agreement
 from hits.analysis.agreement import Judgments
-from hits.analysis.arrays import coded
+from hits.analysis.arrays import Floats, coded
 from hits.analysis.errors import AnalysisError, DegenerateInput
 from hits.analysis.evaluations.contract import Given, number_of, text_of
 from hits.analysis.tables.agreed import agreement_in_rows, figures_for, retest_table
-from hits.analysis.tables.intervals import HIGH, LOW
+from hits.analysis.tables.intervals import HIGH, LOW, replicates_for
 from hits.records import Cell, Column, Table
 
 QUESTION = "Value"
@@ -24,12 +24,24 @@ def evaluate_agreement(given: Given) -> list[Table]:
     values = _values(lines, level, str(given.settings["order"]))
     units, _ = coded([text_of(line["unit"], "unit") for line in lines])
     workers, names = coded([text_of(line["worker"], "worker") for line in lines])
+    _require_once(lines)
     judgments = Judgments(units, workers, np.array(values))
     figures = figures_for(is_number=level == "interval", is_ordered=level == "ordinal")
     rows = agreement_in_rows(QUESTION, judgments, figures)
     people = _people(judgments, [str(name) for name in names], are_names=level == "nominal")
     tables = [rows, people]
     return [*tables, _two_people(judgments)] if len(names) == 2 else tables
+
+
+def _require_once(lines: Sequence[Mapping[str, Any]]) -> None:
+    seen: dict[tuple[str, str], int] = {}
+    for place, line in enumerate(lines, 1):
+        worker, unit = str(line["worker"]), str(line["unit"])
+        before = seen.setdefault((worker, unit), place)
+        if before < place:
+            raise DegenerateInput(
+                f"Entries {before} and {place}: {worker[:40]!r} judged {unit[:40]!r} twice."
+            )
 
 
 def _values(lines: Sequence[Mapping[str, Any]], level: str, order: str) -> list[float]:
@@ -83,19 +95,29 @@ def _two_people(judgments: Judgments) -> Table:
     order = np.lexsort((paired.workers, paired.units))
     both = paired.values[order].reshape(-1, 2)
     try:
-        found = agreement.cohen_interval(both[:, 0], both[:, 1])
+        kappa = agreement.cohen_kappa(both[:, 0], both[:, 1])
     except AnalysisError as error:
         return Table("cohen", title, why=str(error))
+    ends, remark = _cohen_ends(both[:, 0], both[:, 1])
     columns = [
         Column("Kappa", "number"),
         Column(LOW, "number"),
         Column(HIGH, "number"),
         Column("Units", "count"),
     ]
-    note = "Of the two people, over the units that both judged. The interval resamples units."
-    return Table(
-        "cohen", title, note, columns, [[found.estimate, found.low, found.high, len(both)]]
-    )
+    note = f"Of the two people, over the units that both judged. {remark}"
+    return Table("cohen", title, note, columns, [[kappa, *ends, len(both)]])
+
+
+def _cohen_ends(first: Floats, second: Floats) -> tuple[tuple[Cell, Cell], str]:
+    replicates = replicates_for(len(first))
+    if not replicates:
+        return (None, None), "There are too many for an interval here."
+    try:
+        found = agreement.cohen_interval(first, second, replicates=replicates)
+    except AnalysisError as error:
+        return (None, None), f"Without an interval: {error}"
+    return (found.low, found.high), "The interval resamples units."
 
 
 def ends_of(lines: Sequence[Mapping[str, Any]], score: str) -> tuple[str, str]:

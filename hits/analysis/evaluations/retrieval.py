@@ -8,7 +8,7 @@ from statistics import fmean
 import numpy as np
 
 from hits.analysis import retrieval
-from hits.analysis.arrays import Floats, Ints
+from hits.analysis.arrays import Floats, Ints, coded
 from hits.analysis.errors import AnalysisError, DegenerateInput
 from hits.analysis.evaluations.contract import Given
 from hits.analysis.positives import turned
@@ -74,7 +74,7 @@ def evaluate(given: Given) -> list[Table]:
             raise DegenerateInput(f"{each.title}: {next(iter(each.why.values()))}")
     return [
         _metrics(directions, _plausible(given, directions)),
-        _intervals(directions),
+        _intervals(directions, _image_of(given) if given.has("originals") else {}),
         _recalls(given, directions),
     ]
 
@@ -169,7 +169,7 @@ def _plausible(given: Given, directions: Mapping[str, _Direction]) -> dict[str, 
     found: dict[str, float | str | None] = {}
     for way, each in directions.items():
         try:
-            truth = ground_truth(retrieval.plausible_match_truth(*ends[way], 0))
+            truth = retrieval.plausible_match_truth(*ends[way], 0)
             found[way] = retrieval.pmrp(each.rankings, [truth])
         except AnalysisError as error:
             found[way] = str(error)
@@ -183,13 +183,15 @@ def _image_of(given: Given) -> dict[int, int]:
     return {caption: images[0] for caption, images in listed.items()}
 
 
-def _intervals(directions: Mapping[str, _Direction]) -> Table:
+def _intervals(directions: Mapping[str, _Direction], image_of: Mapping[int, int]) -> Table:
+    """Captions of one image are no more independent than the answers of one person."""
     rows: list[list[Cell]] = []
     remark = ""
-    for each in directions.values():
+    for way, each in directions.items():
+        units = _images_of(each.truth.queries, image_of) if way == "text_to_image" else None
         for name in SHARES:
             if name in each.values:
-                share, ends, remark = share_with_interval(each.values[name])
+                share, ends, remark = share_with_interval(each.values[name], units=units)
                 rows.append([each.title, name, share, *ends, len(each.values[name])])
     columns = [
         Column("Direction"),
@@ -200,8 +202,14 @@ def _intervals(directions: Mapping[str, _Direction]) -> Table:
         Column("Queries", "count"),
     ]
     why = "" if rows else "No metric could be computed."
-    note = remark.replace("units", "queries")
+    note = remark.replace("units", "images, captions with theirs" if image_of else "queries")
     return Table("intervals", "Intervals", note, columns, rows, why)
+
+
+def _images_of(captions: Ints, image_of: Mapping[int, int]) -> Ints | None:
+    """Codes of the captions' images; None where they are not told of all."""
+    images = [image_of.get(caption) for caption in captions.tolist()]
+    return None if None in images else coded(images)[0]
 
 
 def _recalls(given: Given, directions: Mapping[str, _Direction]) -> Table:

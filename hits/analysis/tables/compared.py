@@ -122,11 +122,14 @@ def wins_in_rows(names: Sequence[str], matrix: Sequence[Sequence[int]], note: st
 def side_table(found: comparisons.Comparisons) -> Table:
     # Where a system stood beside itself, its name does not tell which side was chosen.
     told = (found.outcome != NEITHER) & (found.left != found.right)
-    if not told.any() or found.workers is None:
+    if not told.any():
         return Table("sides", "Side bias", why="No comparison of two systems chose one of them.")
     left = (found.outcome[told] == LEFT).astype(np.float64)
-    people = np.unique(found.workers[told], return_inverse=True)[1].astype(np.int64)
-    share, ends, remark = share_with_interval(left, people=people)
+    share, remark = float(left.mean()), "No interval: workers are not told."
+    ends: tuple[Cell, Cell] = (None, None)
+    if found.workers is not None:
+        people = np.unique(found.workers[told], return_inverse=True)[1].astype(np.int64)
+        share, ends, remark = share_with_interval(left, people=people)
     note = f"The share of choices of the left side; 50% without bias. {remark}"
     columns = [
         Column("Comparisons", "count"),

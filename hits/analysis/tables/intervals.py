@@ -7,22 +7,27 @@ from hits.analysis.errors import AnalysisError
 from hits.analysis.resampling import SHARE, Interval, mean_interval
 from hits.records import Cell
 
-# Judgments times replicates of one clustering: some seconds for a whole report.
+# Judgments times replicates of one clustering: some seconds for a whole report. With more judgments
+# it takes longer, a second for each 200,000 and figure, until that would keep a reader waiting.
 EFFORT = 4_000_000
 FEWEST_REPLICATES, MOST_REPLICATES = 50, 1000
+MOST_JUDGMENTS = 500_000
 LOW, HIGH = "95% from", "95% to"
 
 
 def replicates_for(judgments: int) -> int:
     """How many an interval is made of; 0 where too many judgments would take too long."""
+    if judgments > MOST_JUDGMENTS:
+        return 0
     affordable = EFFORT // max(judgments, 1)
-    return min(affordable, MOST_REPLICATES) if affordable >= FEWEST_REPLICATES else 0
+    return max(FEWEST_REPLICATES, min(affordable, MOST_REPLICATES))
 
 
 def share_with_interval(
-    values: Floats, *, people: Ints | None = None
+    values: Floats, *, people: Ints | None = None, units: Ints | None = None
 ) -> tuple[float, tuple[Cell, Cell], str]:
-    """Resampling people where they are told, else units."""
+    """Resampling people where they are told, else units; each value is a unit of its own unless
+    `units` say which belong together."""
     share, replicates = float(values.mean()), replicates_for(len(values))
     if not replicates:
         return share, (None, None), "There are too many for an interval here."
@@ -31,7 +36,7 @@ def share_with_interval(
             values,
             by="item" if people is None else "worker",
             workers=people,
-            items=np.arange(len(values)) if people is None else None,
+            items=np.arange(len(values)) if units is None else units,
             replicates=replicates,
             scale=SHARE,
         )
