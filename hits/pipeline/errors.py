@@ -37,5 +37,7 @@ class Incomplete(PipelineError):
     """Answers are missing or wrong, by form field."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
-        super().__init__(f"{len(errors)} answers are missing or not complete.")
+        questions = len({field.partition("-")[0] for field in errors})
+        how_many = "1 answer is" if questions == 1 else f"{questions} answers are"
+        super().__init__(f"{how_many} missing or not complete.")
         self.errors = dict(errors)

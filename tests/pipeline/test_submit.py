@@ -70,6 +70,7 @@ def test_a_missing_answer_is_named_and_nothing_is_stored(page: Assignment) -> No
     with pytest.raises(Incomplete) as refused:
         send(page, making.answers(5))
     assert refused.value.errors == {"q6-choice": "Choose one of the four answers."}
+    assert refused.value.message == "1 answer is missing or not complete."
     assert not Judgment.objects.exists()
     page.refresh_from_db()
     assert page.state == "open"
