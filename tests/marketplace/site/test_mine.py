@@ -23,6 +23,8 @@ from tests.marketplace.site import world
 
 pytestmark = pytest.mark.django_db
 
+LINK = "https://lab.example/notes/1/"
+
 
 @pytest.fixture
 def owner() -> Requester:
@@ -58,11 +60,11 @@ def test_the_dashboard_counts_work_and_shows_the_requesters_feedback(
 ) -> None:
     handed_in(worker, owner)
     world.decide(handed_in(worker, owner), approve=True, feedback="Thank you.")
-    world.decide(handed_in(worker, owner), approve=False, feedback="Both golds failed.")
+    world.decide(handed_in(worker, owner), approve=False, feedback=f"Both golds failed. {LINK}")
     page = client.get("/dashboard/")
     assert page.context["counts"] == {"pending": 1, "approved": 1, "rejected": 1, "submitted": 3}
     assert "Thank you." in page.content.decode()
-    assert "Both golds failed." in page.content.decode()
+    assert f'Both golds failed. <a href="{LINK}"' in page.content.decode()
     rejected = client.get("/dashboard/?state=rejected").context["page"]
     assert [each.status for each in rejected] == [Assignment.Status.REJECTED]
 
@@ -104,8 +106,12 @@ def test_messages_are_shown_to_whom_they_were_written_and_as_text(
     client: Client, worker: Worker, owner: Requester
 ) -> None:
     subject = "<b>A new study</b>"
-    Message.objects.create(requester=owner, worker=worker, subject=subject, text="It is open.")
-    assert "&lt;b&gt;A new study&lt;/b&gt;" in client.get("/messages/").content.decode()
+    Message.objects.create(
+        requester=owner, worker=worker, subject=subject, text=f"<i>Open</i> {LINK}"
+    )
+    shown = client.get("/messages/").content.decode()
+    assert "&lt;b&gt;A new study&lt;/b&gt;" in shown
+    assert f'&lt;i&gt;Open&lt;/i&gt; <a href="{LINK}"' in shown
     other = world.client(world.worker()).get("/messages/").content.decode()
     assert "A new study" not in other
 
