@@ -227,7 +227,7 @@ def link(*, account: Account, same_as: Account) -> None:
         _move_participation(participation, first)
     Assignment.objects.filter(person_id=second).update(person_id=first)
     Account.objects.filter(person_id=second).update(person_id=first)
-    Person.objects.filter(pk=second).update(same_as_id=first)
+    Person.objects.filter(Q(pk=second) | Q(same_as=second)).update(same_as_id=first)
 
 
 def _giving_way(first: int, second: int) -> list[Slot]:

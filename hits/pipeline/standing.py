@@ -8,7 +8,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
 
 from hits.models import (
     Account,
@@ -117,7 +117,7 @@ def records_of(
             "person", "excluded_reason"
         )
     )
-    appeals = set(open_appeals(study).values_list("person", flat=True))
+    appeals = {each.person.same_as_id or each.person_id for each in open_appeals(study)}
     made = []
     for who, *figures in found:
         median, total = times.get(who, (None, None))
@@ -178,14 +178,19 @@ def rolling(study: Study, person: int) -> list[bool]:
 
 
 def events_of(study: Study, person: int) -> QuerySet[PersonEvent]:
-    said = PersonEvent.objects.filter(study=study, person=person, answers=None)
+    said = PersonEvent.objects.filter(_about(person), study=study, answers=None)
     return said.select_related("by", "answer__by", "assignment").order_by("-pk")
+
+
+def _about(person: int) -> Q:
+    """What was said before two people turned out to be one stays with both."""
+    return Q(person=person) | Q(person__same_as=person)
 
 
 def open_appeals(study: Study) -> QuerySet[PersonEvent]:
     answered = PersonEvent.objects.filter(answers=OuterRef("pk"))
     appeals = PersonEvent.objects.filter(~Exists(answered), study=study, kind=Kind.APPEAL)
-    return appeals.select_related("assignment").order_by("pk")
+    return appeals.select_related("assignment", "person").order_by("pk")
 
 
 def account_in(study: Study, person: int) -> Account:
@@ -260,7 +265,7 @@ def appeal(*, study: Study, account: Account, text: str, page: UUID | None = Non
     if not own.exists() or (page is not None and about is None):
         raise NotAllowed("You have submitted no such page in this study.")
     people.lock_person(account)
-    if open_appeals(study).filter(person=account.person_id).exists():
+    if open_appeals(study).filter(_about(account.person_id)).exists():
         raise Closed("Your last note has not been answered yet. You will read the answer here.")
     return _said(study, account.person_id, Kind.APPEAL, text, account.user, about)
 
@@ -330,7 +335,7 @@ def _own_records(account: Account, studies: list[Study]) -> list[OwnRecord]:
         for study, shown, failed in rows(_OWN_GOLDS, {"person": account.person_id})
     }
     said: dict[int, list[PersonEvent]] = {}
-    events = PersonEvent.objects.filter(person=account.person_id, kind__in=TOLD)
+    events = PersonEvent.objects.filter(_about(account.person_id), kind__in=TOLD)
     for event in events.select_related("answer", "assignment").order_by("pk"):
         said.setdefault(event.study_id, []).append(event)
     refused: dict[int, list[Assignment]] = {}

@@ -87,7 +87,8 @@ def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.warning(request, refusal.message)
     else:
         messages.success(request, "Answered; the rater reads it on their page.")
-    return redirect("review_person", slug=slug, person=appealed.person_id)
+    number = appealed.person.same_as_id or appealed.person_id
+    return redirect("review_person", slug=slug, person=number)
 
 
 @login_required

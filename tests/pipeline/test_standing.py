@@ -1,9 +1,10 @@
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 
-from hits.models import Account, Assignment, PersonEvent, Study, User
+from hits.models import Account, Assignment, PersonEvent, Reading, Study, User
 from hits.pipeline import standing
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
@@ -116,6 +117,22 @@ def test_an_appeal_is_answered_once_and_another_waits_for_that(
     assert [event.text for event in own.said] == ["I did look.", "Thank you."]
     assert own.said[0].answer.text == "We looked again."
     assert not own.may_appeal
+
+
+def test_what_two_raters_wrote_stays_when_they_turn_out_to_be_one(
+    study: Study, rater: Account
+) -> None:
+    other = making.rater(study)
+    making.work(study, other)
+    standing.appeal(study=study, account=other, text="I did look.")
+    call_command("same_person", str(rater.person_id), str(other.person_id))
+    (record,) = standing.records_of(study)
+    assert (record.number, record.pages, record.has_appeal) == (rater.person_id, 4, True)
+    assert [event.text for event in standing.events_of(study, rater.person_id)] == ["I did look."]
+    assert not standing.own_record(rater, study).may_appeal
+    assert Reading.objects.get(study=study).asked_at is not None
+    with pytest.raises(CommandError, match="no rater"):
+        call_command("same_person", str(rater.person_id), "0")
 
 
 def test_only_who_worked_in_a_study_appeals_there(study: Study, rater: Account) -> None:
