@@ -132,14 +132,14 @@ class EvaluationList(mixins.ListModelMixin, Listing):
         made = ask_to_evaluate(
             kind=kind,
             name=asked.validated_data["name"],
-            sent=_sent(kind, request, user),
+            sent=sent_files(kind, request, user),
             settings=settings_of(kind, request.data),
             by=user,
         )
         return Response(EvaluationSerializer(made).data, status=status.HTTP_202_ACCEPTED)
 
 
-def _sent(kind: Kind, request: Request, user: User) -> dict[str, UploadedFile | ReleaseFile]:
+def sent_files(kind: Kind, request: Request, user: User) -> dict[str, UploadedFile | ReleaseFile]:
     files = {upload.name: _file(upload, request, user) for upload in kind.uploads}
     wrong = {
         upload.name: [why]

@@ -2,6 +2,7 @@ from django.urls import path
 
 from hits.api import (
     account,
+    alterations,
     channels,
     claims,
     comparisons,
@@ -55,6 +56,7 @@ urlpatterns = [
     path("machines/offered/", corpora.OfferedMachineList.as_view()),
     path("procedures/", planning.ProcedureList.as_view()),
     path("evaluation-kinds/", evaluations.KindList.as_view()),
+    path("alterations/", alterations.AlterQueries.as_view()),
     path("evaluations/", evaluations.EvaluationList.as_view()),
     path("evaluations/<int:pk>/", evaluations.EvaluationView.as_view()),
     path(

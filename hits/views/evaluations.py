@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from hits.analysis.evaluations.kinds import KINDS
 from hits.models import Evaluation
 from hits.pipeline import visible
+from hits.pipeline.alter import ASKED
 from hits.pipeline.evaluate import ask_to_evaluate, files_by_upload, tables_of
 from hits.views.access import desks_or_404, login_required, user_of
 from hits.views.evaluation_forms import EvaluationForm
@@ -23,6 +24,7 @@ def evaluations(request: HttpRequest) -> HttpResponse:
     mine = visible.evaluations(user_of(request)).defer("tables").select_related("job", "by")
     context |= {
         "kinds": KINDS.values(),
+        "altering": ASKED,
         "evaluations": [(each, KINDS[each.kind].title) for each in mine.order_by("-pk")[:SHOWN]],
     }
     return render(request, "research/evaluations.html", context)

@@ -1,6 +1,7 @@
 from django.urls import path
 
 from hits.views import (
+    alterations,
     channels,
     claims,
     corpora,
@@ -83,6 +84,7 @@ urlpatterns = [
     path(f"{STUDY}invitations/<int:pk>/end/", study_people.end_invitation, name="end_invitation"),
     path(f"{STUDY}releases/", releases.releases, name="study_releases"),
     path("research/evaluations/", evaluations.evaluations, name="evaluations"),
+    path("research/evaluations/altered-queries/", alterations.alterations, name="alterations"),
     path("research/evaluations/new/<slug:kind>/", evaluations.new, name="new_evaluation"),
     path("research/evaluations/<int:pk>/", evaluations.evaluation, name="evaluation"),
     path(

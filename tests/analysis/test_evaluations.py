@@ -249,6 +249,17 @@ def test_bison_s_accuracy_and_what_an_alteration_changes(files: Files) -> None:
     )
     assert [line[1] for line in table.rows] == [0.75, 0]
     assert "changed 75.0%" in table.note
+    scores = [{"bison_id": n, "scores": {"9": 1, "10": 2 - n, "11": 1}} for n in range(2)]
+    (table,) = evaluated(
+        "bison",
+        annotations=annotations,
+        predictions=files.json("p", predictions),
+        altered=files.json("s", scores),
+    )
+    assert [line[1] for line in table.rows] == [0.75, 0.5]
+    assert "changed 100.0% of 2 predictions" in table.note
+    unknown = files.json("u", [{"bison_id": 1}])
+    assert "neither" in refusal("bison", annotations=annotations, predictions=unknown)
     few = files.json("f", predictions[1:])
     assert "have no prediction" in refusal("bison", annotations=annotations, predictions=few)
     assert "not a list" in refusal("bison", annotations=files.json("x", {}), predictions=few)

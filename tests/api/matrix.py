@@ -41,6 +41,7 @@ api/machines/                                          GET    401  403  403  403
 api/machines/offered/                                  GET    401  403  403  403  200  200  200
 
 api/evaluation-kinds/                                  GET    401  403  403  403  200  200  200
+api/alterations/                                       POST   401  403  403  403  200  200  200
 api/evaluations/                                       GET    401  403  403  403  200  200  200
 api/evaluations/                                       POST   401  403  403  403  202  202  202
 api/evaluations/<int:pk>/                              GET    401  403  403  403  404  200  200
@@ -244,6 +245,8 @@ research/forms/                                        GET    log  404  404  404
 research/forms/<slug:protocol>/                        GET    log  404  404  404  200  200  200
 research/forms/<slug:protocol>/                        POST   log  404  404  404  422  422  422
 research/evaluations/                                  GET    log  404  404  404  200  200  200
+research/evaluations/altered-queries/                  GET    log  404  404  404  200  200  200
+research/evaluations/altered-queries/                  POST   log  404  404  404  422  422  422
 research/evaluations/new/<slug:kind>/                  GET    log  404  404  404  200  200  200
 research/evaluations/new/<slug:kind>/                  POST   log  404  404  404  422  422  422
 research/evaluations/<int:pk>/                         GET    log  404  404  404  404  200  200

@@ -22,6 +22,7 @@ FILES = (
     "/renovate/",
     "/doubtful/",
     "api/evaluations/",
+    "api/alterations/",
 )
 
 
@@ -185,6 +186,10 @@ def _sent(world: World, path: str, method: str) -> dict[str, Any]:
         ("api/studies/<slug:slug>/renovate/", "POST"): {
             "file": SimpleUploadedFile("../../details.csv", b"caption,detail\n"),
             "scorer": "palette",
+        },
+        ("api/alterations/", "POST"): {
+            "annotations": SimpleUploadedFile("../../bison.json", b'{"info": {}, "data": []}'),
+            "alteration": "reversal",
         },
         ("api/evaluations/", "POST"): {
             "kind": "correlation",

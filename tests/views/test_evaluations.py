@@ -3,7 +3,7 @@
 import json
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.conf import settings
@@ -188,3 +188,29 @@ def test_the_command_prints_and_writes_what_the_page_shows(tmp_path: Path) -> No
     for given in ("metrics=nowhere.csv", "nonsense", "seed=1", "correlation=tau-b"):
         with pytest.raises(CommandError):
             call_command("evaluate", "correlation", given, stdout=output)
+
+
+def test_queries_are_altered_alike_by_page_and_api_and_from_a_release(
+    study: Study, desk: Client
+) -> None:
+    data = [{"bison_id": 7, "caption": "A dog is running"}, {"bison_id": 8, "caption": "A stone"}]
+    content = {"info": {"source": "x", "split": "val"}, "data": data}
+    page, api = "/research/evaluations/altered-queries/", "/api/alterations/"
+    assert page in desk.get("/research/evaluations/").content.decode()
+    assert "Alter and download" in desk.get(page).content.decode()
+    file = released(study, "bison_annotations.json", content)
+    asked = {"alteration": "negation", "seed": "3"}
+    altered = {
+        "info": {"source": "x", "split": "val", "alteration": "negation", "seed": 3},
+        "data": [{"bison_id": 7, "caption": "a dog is not running"}],
+    }
+    for address in (page, api):
+        upload = sent("../bison.json", json.dumps(content).encode())
+        for given in ({"annotations": upload}, {"annotations_release": str(file.pk)}):
+            answer = desk.post(address, {**asked, **given})
+            assert answer.status_code == 200
+            assert json.loads(b"".join(cast(Any, answer).streaming_content)) == altered
+    for wrong in (b"[]", b'{"info": {}, "data": [{"bison_id": 1}]}', b"{"):
+        refused = desk.post(page, {**asked, "annotations": sent("b.json", wrong)})
+        assert "not a file of BISON" in refused.content.decode()
+        assert desk.post(api, {**asked, "annotations": sent("b.json", wrong)}).status_code == 400

@@ -51,19 +51,38 @@ def evaluate_bison(given: Given) -> list[Table]:
     note = f"The share of examples whose true image was chosen. {remark}"
     if given.has("altered"):
         altered = _predictions(given, "altered")
-        rows.append(_line("Altered queries", bison_accuracy(true, altered), "examples")[0])
-        asked = true.keys()
+        # Not every query can be altered: of the others, nothing is known.
+        asked = true.keys() & altered.keys()
+        right = {example: true[example] for example in asked}
+        rows.append(_line("Altered queries", bison_accuracy(right, altered), "examples")[0])
         changed = share_changed(
             {each: predicted[each] for each in asked}, {each: altered[each] for each in asked}
         )
-        note += f" The alteration changed {changed:.1%} of the predictions."
+        note += f" The alteration changed {changed:.1%} of {len(asked):,} predictions."
     columns = [Column("Of"), *WITH_ENDS, Column("Examples", "count")]
     return [Table("bison", "BISON accuracy", note, columns, rows)]
 
 
 def _predictions(given: Given, name: str) -> dict[int, int]:
-    entries = given.entries(name, "bison_id", "predicted_image_id")
-    return _by_example(entries, "predicted_image_id", name)
+    entries = given.entries(name, "bison_id")
+    chosen = [
+        {"bison_id": entry["bison_id"], "predicted_image_id": _chosen(entry, f"{name}: entry {n}")}
+        for n, entry in enumerate(entries, 1)
+    ]
+    return _by_example(chosen, "predicted_image_id", name)
+
+
+def _chosen(entry: Mapping[str, Any], where: str) -> Any:
+    """The image that is named, or the one with the highest score; of equal ones, the first id."""
+    if "predicted_image_id" in entry:
+        return entry["predicted_image_id"]
+    if "scores" not in entry:
+        raise DegenerateInput(f"{where} has neither predicted_image_id nor scores.")
+    scores = {
+        image: number_of(score, f"{where}, scores")
+        for image, score in items_of(entry["scores"], f"{where}, scores")
+    }
+    return min(scores, key=lambda image: (-scores[image], len(image), image))
 
 
 def _by_example(entries: Sequence[Mapping[str, Any]], image: str, name: str) -> dict[int, int]:

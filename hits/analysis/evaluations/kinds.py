@@ -195,13 +195,13 @@ BISON = Kind(
         Upload(
             "predictions",
             "Predictions",
-            'JSON [{"bison_id", "predicted_image_id"}, …].',
+            'JSON [{"bison_id", "predicted_image_id"}, …]; or with "scores": {"image id": score}.',
             "json",
         ),
         Upload(
             "altered",
             "Predictions for altered queries",
-            "The same examples, with their queries altered.",
+            "The same with altered queries; examples that could not be altered may be missing.",
             "json",
             required=False,
         ),

@@ -3,21 +3,14 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from random import Random
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from hits.analysis.alterations import (
-    KINDS,
-    NEED_WORDNET,
-    NoWordNet,
-    WordNet,
-    altered,
-    share_changed,
-)
+from hits.analysis.alterations import KINDS, share_changed
 from hits.analysis.errors import AnalysisError
+from hits.pipeline.alter import altered_pieces
+from hits.pipeline.errors import Refused
 
 
 class Command(BaseCommand):
@@ -40,24 +33,18 @@ class Command(BaseCommand):
                 self._alter(**{name: options[name] for name in ("file", "kind", "out", "seed")})
             else:
                 self._compare(options["before"], options["after"])
-        except (NoWordNet, AnalysisError) as refusal:
+        except (Refused, AnalysisError) as refusal:
             raise CommandError(str(refusal)) from None
         except (OSError, KeyError, TypeError, ValueError) as wrong:
             raise CommandError(f"This is not a file of BISON's layout: {wrong!r}") from None
 
     def _alter(self, file: Path, kind: Any, out: Path, seed: int) -> None:
-        wordnet = WordNet(Path(settings.WORDNET_DIR)) if kind in NEED_WORDNET else None
-        given = json.loads(file.read_text(encoding="utf-8"))
-        rows = []
-        for row in given["data"]:
-            # Its own number, so that a query is altered alike whatever stands beside it.
-            random = Random(f"{seed}/{row['bison_id']}")
-            text = altered(row["caption"], kind, random, wordnet)
-            if text is not None:
-                rows.append({**row, "caption": text})
-        info = {**given["info"], "alteration": kind, "seed": seed}
-        out.write_text(json.dumps({"info": info, "data": rows}, ensure_ascii=False))
-        self.stdout.write(f"{len(rows):,} of {len(given['data']):,} queries altered: {kind}.")
+        data = file.read_bytes()
+        pieces = altered_pieces(data, alteration=kind, seed=seed)
+        with out.open("w", encoding="utf-8") as written:
+            written.writelines(pieces)
+        before, after = (len(json.loads(each)["data"]) for each in (data, out.read_bytes()))
+        self.stdout.write(f"{after:,} of {before:,} queries altered: {kind}.")
 
     def _compare(self, before: Path, after: Path) -> None:
         share, queries = share_changed(_predictions(before), _predictions(after))
