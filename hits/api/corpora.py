@@ -29,7 +29,7 @@ from hits.api.corpora_serializers import (
 from hits.api.jobs import JobSerializer
 from hits.api.lists import Listing
 from hits.models import Caption, Corpus, Image, Machine, Proposal
-from hits.pipeline import arrange, jobs, propose, visible
+from hits.pipeline import arrange, jobs, propose, renovate, visible
 
 
 class CorpusList(mixins.ListModelMixin, Listing):
@@ -148,7 +148,7 @@ class MachineList(mixins.ListModelMixin, Listing):
 
 
 class OfferedMachineList(APIView):
-    """What can be asked to propose: machines that learn here, and models that are installed."""
+    """What can be asked: machines that learn here, and models that are installed."""
 
     permission_classes = [IsAuthenticated, IsResearching]
 
@@ -156,7 +156,14 @@ class OfferedMachineList(APIView):
         operation_id="machines_offered_list", responses=OfferedMachineSerializer(many=True)
     )
     def get(self, request: Request) -> Response:
-        offered = [{"name": name, **kind._asdict()} for name, kind in propose.machines().items()]
+        captioner = propose.Kind("captioner", directions=(), is_large=True)
+        offered = [
+            {"name": name, **kind._asdict(), "completes_texts": kind is captioner}
+            for name, kind in [
+                *propose.machines().items(),
+                *((name, captioner) for name in renovate.captioners()),
+            ]
+        ]
         return Response(OfferedMachineSerializer(offered, many=True).data)
 
 

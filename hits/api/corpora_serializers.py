@@ -190,3 +190,4 @@ class OfferedMachineSerializer(serializers.Serializer[Any]):
     directions = serializers.ListField(child=serializers.ChoiceField(Direction.values))
     learns = serializers.BooleanField(help_text="From the captions and images of a split.")
     scores_pairs = serializers.BooleanField(help_text="It orders what others proposed.")
+    completes_texts = serializers.BooleanField(help_text="It makes coarse texts finer.")

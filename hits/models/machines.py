@@ -56,7 +56,8 @@ class Proposal(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.machine} {self.direction} {self.split}"
+        of = [str(self.machine), self.get_direction_display(), self.split]
+        return ", ".join(filter(None, of))
 
 
 class Candidate(models.Model):

@@ -91,6 +91,7 @@ def _show(
     fields = kind.row_model.model_fields if kind.row_model else {}
     context = study_context(request, study, "overview") | {
         "takes_rows": Source.ROWS in kind.sources and study.state != Study.State.CLOSED,
+        "makes_texts": Source.DETAILS in kind.sources,
         "takes_judgments": study.state in {Study.State.OPEN, Study.State.PAUSED},
         "row_fields": list(fields),
         "required": [name for name, field in fields.items() if field.is_required()],
@@ -99,7 +100,7 @@ def _show(
         "rows_form": rows_form or RowsForm(),
         "judgments_form": judgments_form or JudgmentsForm(auto_id=JUDGMENTS_IDS),
         "records": study.imports.select_related("by").order_by("-pk")[:RECORDS_SHOWN],
-        "jobs": recent_jobs(study.jobs.filter(kind__in=["rows", "judgments"])),
+        "jobs": recent_jobs(study.jobs.filter(kind__in=["rows", "renovate", "judgments"])),
     }
     wrong = rows_form is not None or judgments_form is not None
     return render(request, "research/imports.html", context, status=422 if wrong else 200)

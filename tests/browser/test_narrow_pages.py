@@ -114,6 +114,37 @@ def test_desks_fit(visitor: Visitor, study: Study, decided: list[Assignment]) ->
     assert_fit(page, [*paths, "/review/", "/research/"])
 
 
+def test_what_machines_are_asked_for_and_proposed_fits(visitor: Visitor, study: Study) -> None:
+    corpus = study.corpus
+    making.proposals(corpus, direction="t2i")
+    draft = create_study(
+        slug="finer", name="Finer", corpus=corpus, protocol_slug="renovation", by=corpus.owner
+    )
+    _renovated(draft)
+    page = visitor(corpus.owner).new_page()
+    desk = f"/research/corpora/{corpus.slug}/"
+    paths = [desk, f"{desk}proposals/", f"/research/studies/{study.slug}/propose/"]
+    paths += ["/research/studies/finer/", "/research/studies/finer/renovate/"]
+    assert_fit(page, [*paths, "/research/evaluations/altered-queries/"])
+    page.goto(desk)
+    page.get_by_text("A machine that ran elsewhere").click()
+    for screen in screens(page):
+        assert (screen, sticking_out(page), violations(page)) == (screen, [], [])
+
+
+def _renovated(study: Study) -> None:
+    """As a job leaves it that made texts finer."""
+    means = {"nouns": 2.5, "adjectives": 0.5, "words": 9.25}
+    counts = {"texts": 25_000, "coarse": 12_345, "details": 98_765, "fitting": 43_210}
+    statistics = {"before": means, "after": means}
+    kept = {"proposed": 9_876, "added": 9_876, "there": 0}
+    result = {**counts, **kept, "statistics": statistics}
+    arguments = {"captioner": "c" * 100}
+    Job.objects.create(
+        kind="renovate", study=study, arguments=arguments, state="done", result=result
+    )
+
+
 def test_desks_fit_names_without_a_space(
     visitor: Visitor, study: Study, decided: list[Assignment]
 ) -> None:

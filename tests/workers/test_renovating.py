@@ -225,7 +225,8 @@ def test_people_check_what_a_machine_made_and_never_see_its_name(
 def test_page_and_api_ask_for_the_same_job(study: Study, ranking: Proposal, client: Client) -> None:
     client.force_login(study.corpus.owner)
     page = "/research/studies/finer/renovate/"
-    assert "finer" in client.get("/research/studies/finer/").content.decode()
+    for address in ("/research/studies/finer/", "/research/studies/finer/imports/"):
+        assert page in client.get(address).content.decode()
     shown = client.get(page)
     assert "Completes the prompts" in shown.content.decode()
     refused = client.post(page, {"version": "1", "scorer": "clip-tiny", "seed": "0"})
@@ -234,6 +235,8 @@ def test_page_and_api_ask_for_the_same_job(study: Study, ranking: Proposal, clie
     assert client.post(page, {**given, "version": "1", "seed": 0}).status_code == 302
     answer = client.post("/api/studies/finer/renovate/", {**given, "queue": "gpu"})
     assert answer.status_code == 202, answer.content
+    offered = client.get("/api/machines/offered/").json()
+    assert [each["name"] for each in offered if each["completes_texts"]] == ["writer@2"]
     by_page, by_api = study.jobs.order_by("pk")
     assert (by_page.queue, by_api.queue) == ("cpu", "gpu")
     assert by_page.arguments == {**by_api.arguments, "train_split": ""}
