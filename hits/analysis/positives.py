@@ -96,8 +96,9 @@ def conversions(counts: Sequence[int]) -> list[Conversion]:
     return [Conversion(before, after) for before, after in pairwise(counts)]
 
 
-def share_changed(before: Mapping[int, int], after: Mapping[int, int]) -> float:
-    """The share of examples whose prediction an alteration of the query changes (BISON, App. F)."""
+def predictions_changed(before: Mapping[int, int], after: Mapping[int, int]) -> Floats:
+    """1 for each example whose prediction an alteration of the query changes, 0 otherwise; their
+    mean is the share of BISON, App. F."""
     if not before or before.keys() != after.keys():
         raise DegenerateInput("Both sets of predictions need the same examples, and at least one.")
-    return sum(after[example] != chosen for example, chosen in before.items()) / len(before)
+    return np.array([after[example] != chosen for example, chosen in before.items()], np.float64)

@@ -128,6 +128,7 @@ class EvaluationList(mixins.ListModelMixin, Listing):
         asked = NewEvaluationSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         kind = KINDS[asked.validated_data["kind"]]
+        _refuse_unknown(kind, request)
         user = user_of(request)
         made = ask_to_evaluate(
             kind=kind,
@@ -137,6 +138,17 @@ class EvaluationList(mixins.ListModelMixin, Listing):
             by=user,
         )
         return Response(EvaluationSerializer(made).data, status=status.HTTP_202_ACCEPTED)
+
+
+def _refuse_unknown(kind: Kind, request: Request) -> None:
+    """A misspelt setting would else be left at what it is without one."""
+    uploads = [upload.name for upload in kind.uploads]
+    known = {"kind", "name", "csrfmiddlewaretoken", *uploads}
+    known |= {name + RELEASED for name in uploads} | {each.name for each in kind.settings}
+    if unknown := sorted(set(request.data) - known):
+        raise serializers.ValidationError(
+            {name: [f"{kind.slug} has no such file or setting."] for name in unknown}
+        )
 
 
 def sent_files(kind: Kind, request: Request, user: User) -> dict[str, UploadedFile | ReleaseFile]:
@@ -154,6 +166,10 @@ def sent_files(kind: Kind, request: Request, user: User) -> dict[str, UploadedFi
 def _file(upload: Upload, request: Request, user: User) -> UploadedFile | ReleaseFile | None:
     file = request.data.get(upload.name)
     number = str(request.data.get(upload.name + RELEASED, ""))
+    if isinstance(file, UploadedFile) and number:
+        raise serializers.ValidationError(
+            {upload.name: ["Upload a file or take one of a release, not both."]}
+        )
     if isinstance(file, UploadedFile):
         return file
     if file not in (None, ""):

@@ -31,6 +31,9 @@ AT_ONCE = 1 << 20
 # What the field is called that names a file of a release in the place of an upload.
 RELEASED = "_release"
 FILES_OFFERED = 200
+YES_OR_NO = {"true": True, "on": True, "1": True, "yes": True} | {
+    "false": False, "off": False, "0": False, "no": False,
+}  # fmt: skip
 
 
 def kind_of(slug: str) -> Kind:
@@ -106,7 +109,9 @@ def _setting(asked: Setting, value: Any) -> str | int | bool:
     if value is None or value == "":
         return asked.default
     if isinstance(asked.default, bool):
-        return str(value).lower() in {"true", "on", "1", "yes"}
+        if str(value).lower() not in YES_OR_NO:
+            raise Refused(f"{asked.label}: yes or no.")
+        return YES_OR_NO[str(value).lower()]
     if isinstance(asked.default, int):
         if not str(value).isdecimal() or not asked.low <= int(value) <= asked.high:
             raise Refused(f"{asked.label}: a number from {asked.low:,} to {asked.high:,}.")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hits.analysis.bison import confirmed_by_worker, conversion, is_longest
 from hits.analysis.errors import DegenerateInput
-from hits.analysis.positives import share_changed
+from hits.analysis.positives import predictions_changed
 from hits.analysis.retrieval import bison_accuracy
 from hits.protocol import protocol
 from hits.records import JudgedUnit, OutsideCaption, OutsideImage
@@ -77,7 +77,7 @@ def test_accuracy_is_the_share_of_true_images_and_knows_no_order(
     values = bison_accuracy(true, predicted)
     assert values.sum() == sum(one == two for one, two in examples.values())
     assert bison_accuracy(true, true).mean() == 1
-    assert share_changed(true, predicted) == pytest.approx(1 - values.mean())
+    assert predictions_changed(true, predicted).mean() == pytest.approx(1 - values.mean())
 
 
 @given(st.lists(st.text("ab ", min_size=1), min_size=1, max_size=5))

@@ -151,10 +151,10 @@ def test_an_alteration_changes_as_much_as_its_reversal(both: dict[int, tuple[int
     assume(both)
     before = {example: one for example, (one, _) in both.items()}
     after = {example: two for example, (_, two) in both.items()}
-    changed = positives.share_changed(before, after)
-    assert 0 <= changed <= 1
-    assert changed == positives.share_changed(after, before)
-    assert positives.share_changed(before, before) == 0
+    changed = positives.predictions_changed(before, after)
+    assert (changed == positives.predictions_changed(after, before)).all()
+    assert changed.sum() == sum(one != two for one, two in both.values())
+    assert not positives.predictions_changed(before, before).any()
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=2, max_size=6))

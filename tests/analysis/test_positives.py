@@ -65,6 +65,6 @@ def test_counts_that_cannot_be_are_refused(counts: list[int]) -> None:
 
 
 def test_predictions_that_change_are_counted() -> None:
-    assert positives.share_changed({1: 5, 2: 6}, {1: 5, 2: 7}) == 0.5
+    assert positives.predictions_changed({1: 5, 2: 6}, {1: 5, 2: 7}).tolist() == [0, 1]
     with pytest.raises(DegenerateInput, match="same examples"):
-        positives.share_changed({1: 5}, {2: 5})
+        positives.predictions_changed({1: 5}, {2: 5})

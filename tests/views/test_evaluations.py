@@ -132,6 +132,20 @@ def test_the_api_says_which_field_is_wrong(desk: Client) -> None:
     assert answer.json()["errors"] == {"rated": ["Send a file."]}
     answer = desk.post("/api/evaluations/", {"kind": "correlation"})
     assert answer.json()["errors"] == {"metrics": ["Metrics is needed."]}
+    misspelt = {"kind": "correlation", "metrics": sent(), "corelation": "spearman"}
+    answer = desk.post("/api/evaluations/", misspelt)
+    assert answer.status_code == 400
+    assert list(answer.json()["errors"]) == ["corelation"]
+    both = {"kind": "texts", "before": sent("t.json"), "after": sent("t.json"), "after_release": 1}
+    answer = desk.post("/api/evaluations/", both)
+    assert answer.json()["errors"] == {
+        "after": ["Upload a file or take one of a release, not both."]
+    }
+    unclear = {"kind": "comparisons", "comparisons": sent(), "side": "maybe"}
+    answer = desk.post("/api/evaluations/", unclear)
+    assert answer.status_code == 400
+    assert "yes or no" in answer.text
+    assert not Evaluation.objects.exists()
 
 
 def released(study: Study, name: str, content: Any) -> ReleaseFile:

@@ -7,7 +7,7 @@ from hits.analysis.arrays import Floats
 from hits.analysis.captions import forced_choice, text_statistics
 from hits.analysis.errors import DegenerateInput
 from hits.analysis.evaluations.contract import Given, entries_of, items_of, number_of, text_of
-from hits.analysis.positives import precision_and_recall, share_changed
+from hits.analysis.positives import precision_and_recall, predictions_changed
 from hits.analysis.rankings import layout_of
 from hits.analysis.retrieval import bison_accuracy
 from hits.analysis.tables.intervals import HIGH, LOW, share_with_interval
@@ -55,10 +55,10 @@ def evaluate_bison(given: Given) -> list[Table]:
         asked = true.keys() & altered.keys()
         right = {example: true[example] for example in asked}
         rows.append(_line("Altered queries", bison_accuracy(right, altered), "examples")[0])
-        changed = share_changed(
+        changed = predictions_changed(
             {each: predicted[each] for each in asked}, {each: altered[each] for each in asked}
         )
-        note += f" The alteration changed {changed:.1%} of {len(asked):,} predictions."
+        rows.append(_line("Changed by the alteration", changed, "examples")[0])
     columns = [Column("Of"), *WITH_ENDS, Column("Examples", "count")]
     return [Table("bison", "BISON accuracy", note, columns, rows)]
 
