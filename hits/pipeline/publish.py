@@ -320,10 +320,25 @@ def delete_hits(*, publication: Publication, by: User) -> int:
 
 
 def hits_to_delete(publication: Publication) -> QuerySet[Hit]:
-    """Nobody can hand them over, and what was handed over is decided there."""
-    unpaid = Claim.objects.filter(hit=OuterRef("pk"), theirs=Claim.Theirs.SUBMITTED)
-    deleting = Intent.objects.filter(hit=OuterRef("pk"), action=Delete.action)
-    return publication.hits.over(timezone.now()).filter(~Exists(unpaid), ~Exists(deleting))
+    """Nobody can hand them over, what was handed over is decided there, and no call about it is
+    on its way. A refusal can be taken back only while the marketplace knows the HIT."""
+    open_to_appeal = timezone.now() - _time_to_turn_a_refusal(publication)
+    unpaid = Q(theirs=Claim.Theirs.SUBMITTED) | Q(
+        theirs=Claim.Theirs.REJECTED, submitted_there_at__gt=open_to_appeal
+    )
+    undecided = Claim.objects.filter(unpaid, hit=OuterRef("pk"))
+    asked = Intent.objects.filter(hit=OuterRef("pk"))
+    calls = asked.filter(Q(action=Delete.action) | Q(settled_at__isnull=True))
+    over = publication.hits.over(timezone.now()).filter(~Exists(undecided), ~Exists(calls))
+    return over.exclude(pk__in=publication.hits.in_work().values("pk"))
+
+
+def _time_to_turn_a_refusal(publication: Publication) -> timedelta:
+    try:
+        capabilities = channel_named(publication.channel).capabilities
+    except NoSuchChannel:
+        return timedelta(0)
+    return capabilities.unreject or timedelta(0)
 
 
 @transaction.atomic

@@ -328,7 +328,8 @@ def _ask_whether_to_delete(request: HttpRequest, found: Publication) -> HttpResp
     hits = _hits(publishing.hits_to_delete(found).count())
     confirmation = Confirmation(
         what=f"{found.channel.capitalize()} forgets what is over and settled: {hits}. No bonus can "
-        "be paid for that work any more. Here everything stays.",
+        "be paid for that work any more. HITs whose refusal can still be taken back stay. Here "
+        "everything stays.",
         button=f"Delete {hits}",
         is_danger=True,
     )

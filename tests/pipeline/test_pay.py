@@ -23,7 +23,7 @@ from hits.pipeline.pay import (
     settle_payments,
     spending,
 )
-from hits.pipeline.publish import launches_left
+from hits.pipeline.publish import hits_to_delete, launches_left
 from hits.pipeline.reconcile import free_unconfirmed, reconcile
 from hits.pipeline.review import decide
 from hits.pipeline.workers import block, notify, unblock
@@ -136,6 +136,39 @@ def test_a_rejection_can_be_turned_for_thirty_days(claim: Claim) -> None:
     Intent.objects.all().delete()
     claim.refresh_from_db()
     assert not payment_may_change(claim)
+
+
+def test_a_hit_is_not_deleted_while_its_refusal_can_be_turned_or_a_bonus_is_on_its_way(
+    claim: Claim,
+) -> None:
+    publication = claim.hit.publication
+    decision(claim, "refused")
+    settle_payments()
+    settle_due()
+    Publication.objects.update(state="closed", reconciled_at=timezone.now())
+    publication.hits.update(state="ended", expires_at=timezone.now() - timedelta(days=2))
+    assert claim.hit not in hits_to_delete(publication)
+    Claim.objects.update(submitted_there_at=timezone.now() - timedelta(days=31))
+    assert claim.hit in hits_to_delete(publication)
+    given = bonus(
+        claim=claim, amount=Decimal("0.10"), reason="For the trouble.", by=publication.created_by
+    )
+    assert claim.hit not in hits_to_delete(publication)
+    settle_due()
+    given.refresh_from_db()
+    assert given.state == "done"
+    assert claim.hit in hits_to_delete(publication)
+
+
+def test_a_hit_is_not_deleted_before_the_marketplace_was_asked_for_its_last_page(
+    publication: Publication,
+) -> None:
+    hit = selling.live_hit(publication)
+    selling.do_page(hit)
+    Publication.objects.update(state="closed", reconciled_at=None)
+    publication.hits.update(state="ended", expires_at=timezone.now() - timedelta(days=2))
+    assert hit not in hits_to_delete(publication)
+    assert hits_to_delete(publication).exists()
 
 
 def test_a_bonus_waits_for_confirmation_and_is_paid_once(publication: Publication) -> None:
