@@ -15,12 +15,12 @@ from typing import Any
 
 import structlog
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from hits.channels.configured import NoSuchChannel, channel
-from hits.channels.contract import Call, Channel, Order, Outcome, Refusal, Result
+from hits.channels.contract import Call, Channel, Notify, Order, Outcome, Refusal, Result
 from hits.models import Claim, Hit, Intent, Publication, User
 from hits.models.ledger import OF_A_LAUNCH as OF_A_LAUNCH
 from hits.pipeline.errors import Refused
@@ -81,9 +81,11 @@ def opened(name: str) -> Channel:
 
 
 def unsettled() -> QuerySet[Intent]:
-    """Calls still to be made; those about a submission wait until it is confirmed."""
+    """Calls still to be made; those about a submission wait until it is confirmed, and letters
+    about it until it is decided: before, a marketplace delivers none."""
     unconfirmed = Claim.objects.filter(pk=OuterRef("claim"), theirs="")
-    return Intent.objects.filter(~Exists(unconfirmed), settled_at__isnull=True)
+    undecided = Q(action=Notify.action, claim__theirs=Claim.Theirs.SUBMITTED)
+    return Intent.objects.filter(~Exists(unconfirmed), settled_at__isnull=True).exclude(undecided)
 
 
 def due() -> QuerySet[Intent]:

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from hits.channels.contract import Block, Notify, Unblock
-from hits.models import Account, Intent, Publication, User
+from hits.models import Account, Claim, Intent, Publication, User
 from hits.pipeline import jobs, ledger
 from hits.pipeline.errors import Refused
 from hits.pipeline.publish import QUEUE
@@ -23,8 +23,10 @@ def notify(
     text: str,
     by: User,
     key: UUID | None = None,
+    about: Claim | None = None,
 ) -> list[Intent]:
-    """Write to workers, so many at once as the marketplace takes; once for each key."""
+    """Write to workers, so many at once as the marketplace takes; once for each key. A letter
+    about somebody's work waits until that is decided."""
     if not accounts:
         raise Refused("Say who is written to.")
     if any(account.channel != publication.channel for account in accounts):
@@ -39,6 +41,7 @@ def notify(
             order=Notify(tuple(batch), subject, text),
             token=f"notify-{key.hex}-{number}",
             publication=publication,
+            claim=about,
             by=by,
         )
         for number, batch in enumerate(batches)

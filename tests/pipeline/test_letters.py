@@ -75,6 +75,20 @@ def test_what_is_said_to_a_worker_is_sent_by_the_marketplace(claim: Claim, kind:
     assert "Please read to the end." in Client().get(address_in(sent.text)).text
 
 
+def test_a_letter_waits_until_the_marketplace_was_told_to_pay_or_refuse(claim: Claim) -> None:
+    said(claim, "warning", "Please read to the end.")
+    settle_due()
+    (letter,) = Intent.objects.filter(action="notify")
+    assert (letter.state, letter.attempts) == ("meant", 0)
+    check_submitted()
+    settle_payments()
+    settle_due()
+    settle_due()
+    letter.refresh_from_db()
+    assert (letter.state, letter.failures) == ("done", {})
+    assert "Please read to the end." in Message.objects.get().text
+
+
 def test_nobody_is_written_to_whose_id_the_marketplace_has_not_confirmed(claim: Claim) -> None:
     Claim.objects.update(theirs="", confirmed_at=None)
     said(claim, "warning", "Please read to the end.")
