@@ -55,7 +55,7 @@ def estimate(
         warnings.append(
             f"An hour earns ${hourly:,.2f} at the pace seen so far, less than ${least_wage:,.2f}."
         )
-    if too_short := haste_warning(seconds, duration):
+    if too_short := haste_warning(study, seconds, duration):
         warnings.append(too_short)
     return Estimate(
         pages=pages,
@@ -70,14 +70,22 @@ def estimate(
     )
 
 
-def haste_warning(seconds: float | None, duration: timedelta | None) -> str:
-    """Whoever's time runs out loses the HIT with what they did, so it should be ample."""
-    if not seconds or duration is None or duration.total_seconds() >= AMPLE * seconds:
+def haste_warning(study: Study, seconds: float | None, duration: timedelta | None) -> str:
+    """Whoever's time runs out loses the HIT with what they did, so it should be ample: by what
+    pages took, and before the first by what the researcher expects."""
+    expected = study.version.expected_minutes if study.version is not None else 0
+    needed = seconds or expected * 60
+    if not needed or duration is None or duration.total_seconds() >= AMPLE * needed:
         return ""
     given = round(duration.total_seconds() / 60)
+    takes = (
+        f"Half of the pages took longer than {seconds / 60:.1f} minutes"
+        if seconds
+        else f"You expect a page to take {expected:,} minute{'' if expected == 1 else 's'}"
+    )
     return (
-        f"Half of the pages took longer than {seconds / 60:.1f} minutes, and you give "
-        f"{given:,}: whoever is slower loses the HIT. Give at least twice as long as a page takes."
+        f"{takes}, and you give {given:,}: whoever is slower loses the HIT. Give at least twice as "
+        "long as a page takes."
     )
 
 

@@ -112,7 +112,7 @@ def _review(
         "estimate": estimate,
         "warnings": [
             follow.wage_warning(estimate.hourly, values["least_wage"]),
-            haste_warning(seconds, terms.duration),
+            haste_warning(study, seconds, terms.duration),
         ],
         "short": estimate.total - estimate.balance if estimate.balance is not None else None,
         "promised": promised(study, terms),

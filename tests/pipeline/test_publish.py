@@ -261,11 +261,19 @@ def ten_minutes_for_a_page(study: Study) -> None:
 
 
 def test_the_estimate_has_the_fee_the_balance_and_a_warning_under_the_least_wage() -> None:
-    study = selling.study()
+    study = selling.study(expected_minutes=6)
     expected = estimate(study=study, channel="local", reward=Decimal("0.65"), pages=100)
     assert (expected.page_cost, expected.total) == (Decimal("0.78"), Decimal("78.00"))
     assert expected.balance == Decimal("1000.00")
     assert (expected.minutes, expected.hourly, expected.warning) == (None, None, "")
+    hasty = estimate(
+        study=study,
+        channel="local",
+        reward=Decimal("0.65"),
+        pages=1,
+        duration=timedelta(minutes=10),
+    )
+    assert "You expect a page to take 6 minutes, and you give 10" in hasty.warning
     ten_minutes_for_a_page(study)
     expected = estimate(
         study=study,
