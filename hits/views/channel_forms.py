@@ -242,5 +242,7 @@ class BlockForm(forms.Form):
 
 class ExcludeForm(forms.Form):
     reason = forms.CharField(
-        label="Why?", max_length=200, help_text="Stays on record here; the worker does not read it."
+        label="Why?",
+        max_length=200,
+        help_text="Stays on record, and the worker can read it on their page here.",
     )

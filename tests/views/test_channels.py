@@ -33,6 +33,7 @@ from hits.models import (
     Study,
 )
 from hits.pipeline.draw import draw
+from hits.pipeline.standing import own_record
 from hits.pipeline.submit import submit
 from tests import balance, making
 
@@ -617,7 +618,10 @@ def test_excluding_says_what_the_worker_still_can_do(
     study: Study, publication: Publication, desk: Client
 ) -> None:
     claim = making.claim(publication)
+    form = text_of(desk.get(address(study, f"claims/{claim.pk}/")))
+    assert "the worker can read it on their page here" in form
     words = acted(desk, study, claim, "exclude", reason="Random answers.")
+    assert [each.text for each in own_record(claim.account, study).said] == ["Random answers."]
     assert "They can still accept HITs, and then get a page of golds" in words
     theirs = Participation.objects.get(study=study, person=claim.account.person)
     assert theirs.excluded_reason == "Random answers."
