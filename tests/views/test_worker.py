@@ -53,6 +53,10 @@ class TestPreview:
         assert study.version.information[:60] in said
         assert "$0.65" in said
         assert "60 minutes" in said
+        publication = Publication.objects.get()
+        publication.terms["duration"] = 60
+        publication.save()
+        assert "You have 1 minute from when" in text(worker.preview())
 
     def test_it_says_what_an_hour_earns_once_the_time_is_known(
         self, worker: Worker, study: Study
