@@ -62,10 +62,10 @@ def denied(study: Study) -> list[Doubtful]:
 
 def rated_low(study: Study, lines: Iterable[str], below: float) -> list[Doubtful]:
     """Original pairs whose score in a published file lies below this."""
-    reader = csv.DictReader(lines)
-    if not set(reader.fieldnames or ()) >= COLUMNS:
-        raise Refused("The file needs the columns caption, image and agg_score.")
-    low = dict(_low(reader, below))
+    try:
+        low = dict(_low(csv.DictReader(_text(lines)), below))
+    except csv.Error as fault:
+        raise Refused(f"The file cannot be read as CSV: {fault}.") from None
     names = {caption for caption, _ in low}
     found = Caption.objects.filter(corpus=study.corpus_id, external_id__in=names)
     against: dict[Thing, str] = {}
@@ -77,8 +77,17 @@ def rated_low(study: Study, lines: Iterable[str], below: float) -> list[Doubtful
     return _original(study, against)
 
 
-def _low(reader: Iterable[dict[str, str]], below: float) -> Iterator[tuple[tuple[str, str], float]]:
+def _text(lines: Iterable[str]) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if "\0" in line:
+            raise Refused(f"Line {number} holds a NUL.")
+        yield line
+
+
+def _low(reader: csv.DictReader, below: float) -> Iterator[tuple[tuple[str, str], float]]:
     """A caption is rated with several images."""
+    if not set(reader.fieldnames or ()) >= COLUMNS:
+        raise Refused("The file needs the columns caption, image and agg_score.")
     for number, line in enumerate(reader, 2):
         if number > MOST_LINES:
             raise Refused(f"At most {MOST_LINES:,} lines are read.")

@@ -53,7 +53,10 @@ def test_a_refused_worker_reads_why_and_writes_back_and_is_answered_there(claim:
     assert ("All the same answer." in shown, "not paid" in shown) == (True, True)
     about = {"text": "All of them were alike.", "page": str(claim.assignment.key)}
     assert worker.post(page, about).status_code == 302
-    assert worker.post(page, about).status_code == 422
+    twice = worker.post(page, about | {"text": "And I read each of them."})
+    assert twice.status_code == 422
+    assert "not been answered yet" in twice.text
+    assert "not sent: And I read each of them." in twice.text
     (appealed,) = standing.open_appeals(study)
     assert (appealed.person_id, appealed.assignment) == (claim.account.person_id, claim.assignment)
     standing.answer(appealed=appealed, text="You are right.", by=study.corpus.owner)

@@ -178,3 +178,7 @@ def test_a_pair_that_people_deny_or_a_file_rates_low_is_proposed_until_it_is_rem
         rated_low(study, ["a,b"], 2.5)
     with pytest.raises(Refused, match="Line 2: 'high' is no score"):
         rated_low(study, ["caption,image,agg_score", "a,b,high"], 2.5)
+    with pytest.raises(Refused, match="Line 2 holds a NUL"):
+        rated_low(study, ["caption,image,agg_score", "a\0,b,1"], 2.5)
+    with pytest.raises(Refused, match="cannot be read as CSV: field larger"):
+        rated_low(study, ["caption,image,agg_score", f"{'a' * 200_000},b,1"], 2.5)
