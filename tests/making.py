@@ -25,6 +25,7 @@ from hits.models import (
     Hit,
     Image,
     Intent,
+    Machine,
     Membership,
     Person,
     Publication,
@@ -32,6 +33,7 @@ from hits.models import (
     Role,
     Study,
     Unit,
+    UnitSource,
     User,
 )
 from hits.pipeline import propose, review
@@ -203,6 +205,13 @@ def work(of: Study, account: Account, choice: str = "yes") -> Assignment:
     page = draw(study=of, account=account)
     submit(assignment_key=page.key, account=account, fields=truthful(page, choice))
     return page
+
+
+def name_proposer(study: Study, name: str) -> None:
+    """Call a machine so that proposed something which was answered."""
+    answered = Unit.objects.filter(study=study, gold__isnull=True, slots__state="counted")
+    source = UnitSource.objects.filter(unit__in=answered).order_by("pk")[0]
+    Machine.objects.filter(proposals=source.proposal_id).update(name=name)
 
 
 def refuse(page: Assignment, by: User, reason: str, *, use: str = "not_used") -> None:

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from hits.exporters.tables import table_as_latex
-from hits.models import Machine, Study
+from hits.models import Study
 from hits.pipeline.check import check_submitted
 from hits.records import Column, Table
 from tests import making
@@ -101,8 +101,7 @@ def test_a_machine_s_name_becomes_neither_a_formula_nor_a_command(
     study: Study, desk: Client
 ) -> None:
     answered(study)
-    machine = Machine.objects.filter(proposals__studies=study).earliest("pk")
-    Machine.objects.filter(pk=machine.pk).update(name=r"=1&\input{x}")
+    making.name_proposer(study, r"=1&\input{x}")
     cells = [
         cell
         for row in csv.reader(desk.get(address(study, "machines.csv")).text.splitlines())

@@ -204,8 +204,7 @@ def test_a_decision_shows_in_cheap_results_at_once(
 
 def test_the_table_is_downloaded_without_formulas(study: Study, desk: Client) -> None:
     answered(study)
-    machine = study.proposals.get(pk=study.proposals.first().pk).machine  # type: ignore[union-attr]
-    type(machine).objects.filter(pk=machine.pk).update(name="=HYPERLINK(1)")
+    making.name_proposer(study, "=HYPERLINK(1)")
     answer = desk.get(address(study, "results.csv"))
     assert answer.headers["Content-Disposition"].startswith("attachment")
     lines = answer.content.decode().splitlines()
