@@ -42,12 +42,13 @@ class Said(NamedTuple):
     rejected: str
 
 
-def said(line: Line, row_fields: Collection[str]) -> Said:
+def said(line: Line, row_fields: Collection[str], written: Collection[str] = ()) -> Said:
+    """What somebody wrote is taken as it stands, whatever signs are in it."""
     fields = line.fields
     is_batch = "WorkerId" in fields
     own = _of_batch(fields) if is_batch else {n: v for n, v in fields.items() if n in OWN}
     unit = _text(own, "unit", MOST_PAGE) or _text(fields, f"{ROW}unit", MOST_PAGE)
-    row, form = _parts(fields, () if unit else row_fields, is_batch)
+    row, form = _parts(fields, () if unit else row_fields, written, is_batch)
     worker = _text(own, "worker", MOST_WORKER)
     if not worker:
         raise Bad("no-worker", "The line does not say who judged: there is no worker.")
@@ -84,7 +85,7 @@ def _of_batch(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parts(
-    fields: dict[str, Any], row_fields: Collection[str], is_batch: bool
+    fields: dict[str, Any], row_fields: Collection[str], written: Collection[str], is_batch: bool
 ) -> tuple[dict[str, Any], dict[str, list[str]]]:
     row: dict[str, Any] = {}
     form: dict[str, list[str]] = {}
@@ -93,40 +94,44 @@ def _parts(
             if name.removeprefix(ROW) in row_fields:
                 row[name.removeprefix(ROW)] = value
         elif name.startswith(FORM):
-            for own, values in _answered(name.removeprefix(FORM), value):
+            for own, values in _answered(name.removeprefix(FORM), value, written):
                 form.setdefault(own, []).extend(values)
         elif is_batch or name in OWN:
             continue
         elif name in row_fields:
             row[name] = value
         else:
-            form[name] = _values(value)
+            form[name] = _given(name, value, written)
     return row, form
 
 
-def _answered(name: str, value: Any) -> Iterator[tuple[str, list[str]]]:
+def _answered(name: str, value: Any, written: Collection[str]) -> Iterator[tuple[str, list[str]]]:
     """As a batch has it: boxes ticked under one name come as a|b, or each as true or false under
     name.box; the newer forms give all of it as JSON."""
     if name == "taskAnswers":
-        yield from _task_answers(value)
+        yield from _task_answers(value, written)
         return
     field, dot, box = name.partition(".")
     if dot and str(value).lower() in {"true", "false"}:
         yield field, [box] if str(value).lower() == "true" else []
-    elif isinstance(value, str) and "|" in value:
+    elif isinstance(value, str) and "|" in value and name not in written:
         yield name, [each for each in value.split("|") if each]
     else:
-        yield name, _values(value)
+        yield name, _given(name, value, written)
 
 
-def _task_answers(value: Any) -> Iterator[tuple[str, list[str]]]:
+def _task_answers(value: Any, written: Collection[str]) -> Iterator[tuple[str, list[str]]]:
     found = _as_json(value)
     for task in found if isinstance(found, list) else []:
         for name, given in task.items() if isinstance(task, dict) else []:
             if isinstance(given, dict):
                 yield name, [box for box, ticked in given.items() if ticked is True]
             else:
-                yield name, _values(given)
+                yield name, _given(name, given, written)
+
+
+def _given(name: str, value: Any, written: Collection[str]) -> list[str]:
+    return [value] if name in written and isinstance(value, str) else _values(value)
 
 
 def _values(value: Any) -> list[str]:

@@ -102,6 +102,7 @@ class _Reading:
         self._kind, self._settings = rules_of(study)
         model = self._kind.row_model
         self._row_fields = frozenset(model.model_fields) if model else frozenset()
+        self._written = self._kind.remarks | self._kind.written
         self._captions = _Captions()
         self._outside: Outside = {}
 
@@ -122,7 +123,7 @@ class _Reading:
         found = []
         for line in batch:
             try:
-                each = said(line, self._row_fields)
+                each = said(line, self._row_fields, self._written)
                 found.append((each, self._row(each)))
             except Bad as bad:
                 self._file.refuse(line.number, bad)

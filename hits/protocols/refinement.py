@@ -200,6 +200,7 @@ class Renovation(PagedProtocol[PageSettings, RenovationWording]):
     wording_model = RenovationWording
     sources = frozenset({Source.ROWS, Source.DETAILS})
     row_model = RenovationRow
+    written = frozenset({"text"})
     specimens = (
         {
             "image": 4,

@@ -113,6 +113,16 @@ def test_a_whole_page_is_done_by_keyboard(
 
 
 @pytest.mark.deep
+@pytest.mark.parametrize("slug", ["sts", "sits"])
+def test_long_captions_and_the_scale_fit_on_a_phone(visitor: Visitor, slug: str) -> None:
+    given = Given(slug, visitor)
+    given.study.corpus.captions.update(text=("Somebody rides a bicycle along a river. " * 4)[:150])
+    page = given.open(360, 740)
+    expect(page.locator("#q1 .caption").first).to_contain_text("along a river. Somebody")
+    assert page.evaluate(FITS)
+
+
+@pytest.mark.deep
 @pytest.mark.parametrize("slug", SLUGS)
 def test_an_untouched_slider_cannot_be_submitted(visitor: Visitor, slug: str) -> None:
     given = Given(slug, visitor)

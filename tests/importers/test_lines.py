@@ -35,6 +35,18 @@ def test_the_answers_of_the_newer_forms_are_read() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"WorkerId": "W1", "Input.image": "1", "Answer.other": "[1] a | b"},
+        {"WorkerId": "W1", "Input.image": "1", "Answer.taskAnswers": '[{"other": "[1] a | b"}]'},
+        {"worker": "W1", "image": "1", "other": "[1] a | b"},
+    ],
+)
+def test_what_somebody_wrote_is_one_answer_whatever_signs_are_in_it(fields: dict[str, str]) -> None:
+    assert said(Line(2, fields), ROW, {"other"}).form == {"other": ["[1] a | b"]}
+
+
 def test_a_page_of_a_batch_is_its_assignment() -> None:
     found = heard(AssignmentId="A1", HITId="H1", WorkTimeInSeconds="30")
     assert (found.worker, found.page, found.seconds, found.page_seconds) == ("W1", "A1", None, 30)

@@ -247,6 +247,18 @@ def test_imported_pages_cost_nothing_here(study: Study, tmp_path: Path) -> None:
     assert spent.pace is None
 
 
+def study_of_row(slug: str, row: dict[str, Any], tmp_path: Path) -> Study:
+    corpus = making.corpus(images=4)
+    study = create_study(
+        slug="shown", name="Shown", corpus=corpus, protocol_slug=slug, by=corpus.owner
+    )
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps(row))
+    import_rows(study=study, source=str(file))
+    open_study(study=study)
+    return study
+
+
 BATCH = """HITId,HITTypeId,Title,Reward,AssignmentId,WorkerId,AssignmentStatus,SubmitTime,\
 WorkTimeInSeconds,LifetimeApprovalRate,RequesterFeedback,Input.image,Input.caption,\
 Input.image_url,Answer.choice,Answer.reasons,Approve,Reject
@@ -268,6 +280,14 @@ def test_a_batch_of_mechanical_turk_is_read_as_it_comes(tmp_path: Path) -> None:
     assert first.slot.assignment.submitted_at.isoformat() == "2020-09-29T17:05:27+00:00"
     reason = second.slot.assignment.decisions.get(kind="use").reason
     assert reason == "Rejected at the marketplace: Too fast"
+
+
+def test_a_renovated_text_of_a_batch_may_have_any_signs_in_it(tmp_path: Path) -> None:
+    row = {"image": 1, "caption": 10, "proposed": "A sign says stop."}
+    study = study_of_row("renovation", row, tmp_path)
+    head = "WorkerId,Input.image,Input.caption,Input.proposed,Answer.choice,Answer.text\n"
+    bring(study, tmp_path, f"{head}W1,1,10,A sign says stop.,correct,A sign says stop|go.\n")
+    assert Judgment.objects.get().answer["text"] == "A sign says stop|go."
 
 
 def test_json_lines_name_units_by_their_keys_and_hold_lists(tmp_path: Path) -> None:
@@ -314,14 +334,7 @@ def test_what_a_file_says_and_the_form_does_not_know_is_refused_and_not_lost(
 def test_answers_are_read_only_by_an_order_in_which_the_unit_can_have_been_shown(
     tmp_path: Path, slug: str, row: dict[str, Any], choice: str, wrong: list[Any]
 ) -> None:
-    corpus = making.corpus(images=4)
-    study = create_study(
-        slug="shown", name="Shown", corpus=corpus, protocol_slug=slug, by=corpus.owner
-    )
-    file = tmp_path / "rows.jsonl"
-    file.write_text(json.dumps(row))
-    import_rows(study=study, source=str(file))
-    open_study(study=study)
+    study = study_of_row(slug, row, tmp_path)
     unit = Unit.objects.get(study=study)
     line = {"worker": 7, "unit": unit.key, "choice": choice}
     for shown in wrong:
