@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 from django.db import transaction
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from hits.analysis.signals.settings import QualitySettings
 from hits.models import Study, StudyVersion, User
@@ -34,7 +34,8 @@ def change_version(
     *, study: Study, by: User, seen: int | None = None, **changes: Any
 ) -> StudyVersion:
     """A new version with these changes; pages drawn before keep the one they were done under.
-    Settings and wording that are not named stay as they are.
+    Settings and wording that are not named stay as they are; where nothing differs, so does the
+    version.
 
     With `seen`, the version that somebody had before their eyes, a newer one stops them."""
     locked = (
@@ -49,19 +50,10 @@ def change_version(
         if seen is not None and seen != before.number:
             raise Stale(f"Version {before.number} was made meanwhile. Nothing is changed yet.")
         values = _changed(locked, before, values)
-    try:
-        values["settings"] = kind.settings_model.model_validate(
-            values.get("settings", {})
-        ).model_dump()
-        values["wording"] = kind.wording_model.model_validate(
-            values.get("wording", {})
-        ).model_dump()
-        values["quality"] = QualitySettings.model_validate(values.get("quality", {})).model_dump()
-    except ValidationError as wrong:
-        raise Refused(f"These settings cannot be used: {plainly(wrong)}") from None
-    _refuse_unstorable(values)
-    _refuse_other_options(kind, values["wording"])
-    _refuse_bad_words(kind, values["wording"])
+    values |= _validated(kind, values)
+    if before is not None and all(getattr(before, name) == values[name] for name in VERSIONED):
+        study.version = before
+        return before
     number = 1 if before is None else before.number + 1
     same = before is not None and before.information == values["information"]
     version = StudyVersion.objects.create(
@@ -80,6 +72,25 @@ def change_version(
     Study.objects.filter(pk=locked.pk).update(version=version, page_seconds=page_seconds)
     study.version, study.page_seconds = version, page_seconds
     return version
+
+
+def _validated(kind: Protocol[Any, Any], values: Json) -> Json:
+    models: dict[str, type[BaseModel]] = {
+        "settings": kind.settings_model,
+        "wording": kind.wording_model,
+        "quality": QualitySettings,
+    }
+    try:
+        found = {
+            name: model.model_validate(values.get(name, {})).model_dump()
+            for name, model in models.items()
+        }
+    except ValidationError as wrong:
+        raise Refused(f"These settings cannot be used: {plainly(wrong)}") from None
+    _refuse_unstorable(found)
+    _refuse_other_options(kind, found["wording"])
+    _refuse_bad_words(kind, found["wording"])
+    return found
 
 
 def _changed(study: Study, before: StudyVersion, values: Json) -> Json:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import chain, islice
 from random import Random
 from typing import Any, NamedTuple, Self, TypeVar
@@ -50,6 +51,8 @@ VERDICTS = (POSITIVE, NEGATIVE, BOTH, NEITHER)
 SIDES = ("first", "second")
 PAIRS_AT_ONCE = 1000
 MOST_CAPTIONS = 9
+# As many as every reader of JSON takes for a whole number.
+BYTES_OF_AN_ID = 6
 COFFEE, TOWER = "examples/coffee.jpg", "examples/tower.jpg"
 
 T = TypeVar("T")
@@ -571,8 +574,7 @@ class BisonImages(PagedProtocol[ImagesSettings, ImagesWording]):
         """The layout that the public bison_eval reads."""
         accepted = (unit for unit in source.units() if is_accepted(unit, settings.confirmations))
         info = {"source": source.corpus, "split": source.split}
-        data = (_entry(number, unit) for number, unit in enumerate(accepted))
-        return {"bison_annotations.json": _document(info, data)}
+        return {"bison_annotations.json": _document(info, _entries(accepted))}
 
     def row(self, answer: Json) -> Sequence[Any]:
         return (answer["choice"],)
@@ -614,16 +616,27 @@ def _document(info: Json, data: Iterable[Json]) -> Iterator[str]:
     yield "}\n"
 
 
-def _entry(number: int, unit: JudgedUnit) -> Json:
-    """The candidates stand in the order of their ids, which says nothing about which is true."""
-    positive, _ = unit.images
+def _entries(units: Iterable[JudgedUnit]) -> Iterator[Json]:
+    """What several studies asked is there once."""
+    seen: set[int] = set()
+    for entry in map(_entry, units):
+        if entry["bison_id"] not in seen:
+            seen.add(entry["bison_id"])
+            yield entry
+
+
+def _entry(unit: JudgedUnit) -> Json:
+    """The candidates stand in the order of their ids, which says nothing about which is true. An
+    example keeps its id in every version of a release, so that predictions stay those of it."""
+    positive, negative = unit.images
     (caption,) = unit.captions
+    names = json.dumps([caption.id, positive.id, negative.id])
     candidates = [
         {"image_id": _as_number(image.id), "image_filename": image.file_name}
         for image in unit.images
     ]
     return {
-        "bison_id": number,
+        "bison_id": int.from_bytes(sha256(names.encode()).digest()[:BYTES_OF_AN_ID], "big"),
         "caption_id": _as_number(caption.id),
         "caption": caption.text,
         "true_image_id": _as_number(positive.id),

@@ -141,7 +141,7 @@ def test_only_what_both_people_confirm_is_released(corpus: Corpus, images: Study
     assert {entry["true_image_id"] for entry in found["data"]} == {
         int(outside[pk]) for pk in positives
     }
-    assert [entry["bison_id"] for entry in found["data"]] == list(range(IMAGES - 2))
+    assert len({entry["bison_id"] for entry in found["data"]}) == IMAGES - 2
 
 
 def test_whose_captions_the_next_stage_does_not_confirm_is_told(corpus: Corpus) -> None:

@@ -1,3 +1,4 @@
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -141,6 +142,15 @@ def test_a_change_is_a_new_version_and_keeps_what_it_does_not_name(corpus: Corpu
     assert (version.number, version.consent_number) == (2, 1)
     assert version.settings["candidates_a_page"] == 3
     assert str(version.pay) == "1.40"
+
+
+def test_a_change_that_changes_nothing_is_no_new_version(corpus: Corpus) -> None:
+    study = making.study(corpus)
+    wording = {"question": "Is it so?"}
+    made = change_version(study=study, by=corpus.owner, wording=wording, pay=Decimal("1.40"))
+    again = change_version(study=study, by=corpus.owner, wording=wording, pay=Decimal("1.4"))
+    assert again == made == study.version
+    assert study.versions.count() == 2
 
 
 def test_settings_and_wording_that_are_not_named_stay(corpus: Corpus) -> None:

@@ -301,9 +301,11 @@ EXAMPLES = [
 ]
 
 
-def annotations(settings: ImagesSettings | None = None) -> dict[str, Any]:
+def annotations(
+    settings: ImagesSettings | None = None, examples: Sequence[JudgedUnit] = EXAMPLES
+) -> dict[str, Any]:
     (pieces,) = IMAGES.export(
-        Released(EXAMPLES, "COCO", "val2014"), settings or ImagesSettings()
+        Released(examples, "COCO", "val2014"), settings or ImagesSettings()
     ).values()
     return json.loads("".join(pieces))  # type: ignore[no-any-return]
 
@@ -313,7 +315,7 @@ def test_the_release_has_the_public_layout() -> None:
         "info": {"source": "COCO", "split": "val2014"},
         "data": [
             {
-                "bison_id": 0,
+                "bison_id": 260764643725362,
                 "caption_id": 770337,
                 "caption": "A „brown“ dog.",
                 "true_image_id": 391895,
@@ -323,7 +325,7 @@ def test_the_release_has_the_public_layout() -> None:
                 ],
             },
             {
-                "bison_id": 1,
+                "bison_id": 24878536422298,
                 "caption_id": 770337,
                 "caption": "A „brown“ dog.",
                 "true_image_id": 554625,
@@ -334,6 +336,12 @@ def test_the_release_has_the_public_layout() -> None:
             },
         ],
     }
+
+
+def test_an_example_keeps_its_id_whatever_else_is_released_and_is_there_once() -> None:
+    whole = annotations()["data"]
+    assert annotations(examples=EXAMPLES[1:])["data"] == whole[1:]
+    assert annotations(examples=[*EXAMPLES, *EXAMPLES])["data"] == whole
 
 
 def test_how_many_must_confirm_is_a_setting() -> None:
