@@ -148,7 +148,7 @@ def free_port() -> int:
         return port
 
 
-def wait_for_answer(url: str, child: Child, seconds: float = 30) -> None:
+def wait_for_answer(url: str, child: Child, seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and not child.has_ended():
         with suppress(OSError), urllib.request.urlopen(url, timeout=2):
