@@ -9,6 +9,7 @@ from psycopg2.errors import UniqueViolation
 from hits.importers.records import CaptionRecord, ImageRecord, Refusal, Stream
 from hits.models import Image
 from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
+from hits.pipeline.cycles import seldom_looking_for_cycles
 
 BATCH = 4_000
 MOST_REFUSALS = 1_000
@@ -31,7 +32,7 @@ class Stored:
 def store(*, corpus_id: int, stream: Stream, split: str, tick: Callable[[int], None]) -> Stored:
     """All of the file or nothing. Each caption must come behind its own image, each id once."""
     try:
-        with transaction.atomic(), CopyBehind() as copies:
+        with seldom_looking_for_cycles(), transaction.atomic(), CopyBehind() as copies:
             if Image.objects.filter(corpus=corpus_id).exists():
                 raise NeedsComparing
             storing = _Storing(corpus_id, split, copies)

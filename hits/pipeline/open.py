@@ -22,6 +22,7 @@ from hits.models import (
 from hits.pipeline.arrange import refuse_reserved
 from hits.pipeline.chain import keep_apart
 from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
+from hits.pipeline.cycles import seldom_looking_for_cycles
 from hits.pipeline.drafts import chosen_proposals, drafts_of, of_first_pages
 from hits.pipeline.draw import ring_position
 from hits.pipeline.errors import Closed, Refused, Taken
@@ -209,7 +210,8 @@ def _store_units(
     study: Study, tell: Tell, left_out: Counter[str], *, compare: bool
 ) -> dict[str, int]:
     copies = CopyBehind()
-    with GivenSource(study, chosen_proposals(study), copies, tell, left_out) as source, copies:
+    given = GivenSource(study, chosen_proposals(study), copies, tell, left_out)
+    with seldom_looking_for_cycles(), given as source, copies:
         drafts = drafts_of(study, source, copies)
         if study.pilot_pages:
             drafts = of_first_pages(study, drafts, study.pilot_pages)

@@ -18,10 +18,11 @@ from hits.models import Release, ReleaseFile, Role, Study, User
 from hits.pipeline import manifest as manifests
 from hits.pipeline import shelf, tables
 from hits.pipeline.aggregate import StudySource
+from hits.pipeline.cycles import seldom_looking_for_cycles
 from hits.pipeline.errors import NotAllowed, Refused, Taken
 from hits.pipeline.manifest import Counted, Manifest
 from hits.pipeline.rules import rules_of
-from hits.pipeline.snapshot import beside, prepare_to_read_all, seldom_looking_for_cycles
+from hits.pipeline.snapshot import beside, prepare_to_read_all
 from hits.protocol import protocol, released_together
 
 Step = Literal["", "major", "minor"]

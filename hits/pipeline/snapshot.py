@@ -1,7 +1,6 @@
 """Snapshot: one state of the database, read by two connections at once, so that PostgreSQL prepares
 the one table while the other is written."""
 
-import gc
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,26 +10,12 @@ from django.db import connection, transaction
 
 T = TypeVar("T")
 
-OBJECTS_UNTIL_A_LOOK = 200_000
-
 
 def prepare_to_read_all() -> None:
     with connection.cursor() as cursor:
         # Every cursor is read to its end, sorted: plan for the last row, not for the first.
         cursor.execute("SET LOCAL cursor_tuple_fraction = 1")
         cursor.execute("SET LOCAL work_mem = '64MB'")
-
-
-@contextmanager
-def seldom_looking_for_cycles() -> Iterator[None]:
-    """Rows come and go by the million and hold no cycles; looking for some among them, as often
-    as Python does, takes a quarter of the time."""
-    often, *older = gc.get_threshold()
-    gc.set_threshold(OBJECTS_UNTIL_A_LOOK, *older)
-    try:
-        yield
-    finally:
-        gc.set_threshold(often, *older)
 
 
 @contextmanager
