@@ -68,12 +68,11 @@ def _port() -> int:
 def _demo(options: argparse.Namespace) -> int:
     folder = options.folder.absolute()
     environment = {
-        **marketplace_environment(folder, options.port),
+        **_demo_addresses(folder, options.port),
         **_local_environment(folder),
         "DEBUG": "off",
         "ENVIRONMENT": "production",
     }
-    environment.setdefault("SITE_URL", f"http://127.0.0.1:{options.port}")
     with suppress(StopRequested):
         run_demo(folder=folder, port=options.port, images=options.images, environment=environment)
     return 0
@@ -85,8 +84,13 @@ def _run(options: argparse.Namespace) -> int:
     with nullcontext(shared) if shared else servers(folder, durable=not options.fast) as urls:
         environment = _local_environment(folder) | urls
         if has_marketplace(folder):
-            environment = marketplace_environment(folder, _port()) | environment
+            environment = _demo_addresses(folder, _port()) | environment
         return _run_command(options.command, environment)
+
+
+def _demo_addresses(folder: Path, port: int) -> dict[str, str]:
+    """Where the demo is found: its commands send people, and simulated ones, there."""
+    return {"SITE_URL": f"http://127.0.0.1:{port}", **marketplace_environment(folder, port)}
 
 
 def _erase(options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from http.cookiejar import CookieJar
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urljoin, urlsplit
 from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_opener
 
@@ -105,6 +105,8 @@ class Visitor:
                     return Answer(refusal.code, refusal.read().decode(), url)
                 time.sleep(wait)
                 waited += wait
+            except URLError as fault:
+                raise NotServed(f"{url} cannot be reached: {fault.reason}.") from fault
 
 
 def expect(answer: Answer, *statuses: int) -> Answer:

@@ -43,6 +43,18 @@ def test_what_the_environment_says_is_kept(folder: Path, monkeypatch: pytest.Mon
     assert run(folder, "sh", "-c", "echo $DATA_DIR").stdout == "/elsewhere\n"
 
 
+def test_a_command_of_a_demo_on_another_port_finds_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SITE_URL", raising=False)
+    monkeypatch.setenv("PORT", "9000")
+    secret = folder / "marketplace_secret_key"
+    secret.write_text("s" * 60)
+    answer = run(folder, "sh", "-c", "echo $SITE_URL $CHANNEL_LOCAL_URL")
+    secret.unlink()
+    assert answer.stdout.split() == ["http://127.0.0.1:9000", "http://127.0.0.1:9001"]
+
+
 def test_a_command_joins_servers_that_are_running(folder: Path, holder: Holder) -> None:
     urls = holder.start()
     answer = run(folder, "sh", "-c", "echo $DATABASE_URL $REDIS_URL")

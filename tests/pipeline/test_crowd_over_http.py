@@ -9,6 +9,7 @@ from hits.marketplace.models import HIT, Requester
 from hits.models import Assignment, Judgment, Person, Unit
 from tests import making, selling
 from tests.concurrency.reconciling import assert_places_reconcile
+from tests.ports import two_free_ports
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -48,3 +49,10 @@ def test_workers_accept_hits_work_in_the_frame_and_hand_over(
     assert pages.count() == publication.hits.count() == 3
     assert all(page.person.is_simulated for page in pages.select_related("person"))
     assert HIT.objects.filter(assignments__status="Submitted").count() == 3
+
+
+def test_a_server_that_does_not_run_is_named() -> None:
+    study = making.study(making.corpus(images=8), settings={"candidates_a_page": 10})
+    nowhere = f"http://127.0.0.1:{two_free_ports()}"
+    with pytest.raises(CommandError, match=rf"{nowhere}\S* cannot be reached"):
+        call_command("simulate", study.slug, people=1, by="http", url=nowhere)
