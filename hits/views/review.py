@@ -119,7 +119,7 @@ def seen(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
 
 
 def positions_in(request: HttpRequest) -> list[int]:
-    return [int(each) for each in request.POST.getlist("position") if each.isdecimal()][:1000]
+    return [number_in(each) for each in request.POST.getlist("position")[:1000]]
 
 
 @login_required

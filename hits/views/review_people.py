@@ -11,10 +11,11 @@ from hits.models import Account, Assignment, Flag, PersonEvent, Role, Study
 from hits.pipeline import gold_doubt, letters, standing
 from hits.pipeline.errors import PipelineError
 from hits.views.access import desks, login_required, study_to_review, user_of
-from hits.views.review import typed
+from hits.views.review import number_in, typed
 
 SHOWN = 200
 PAGES_SHOWN = 100
+LARGEST_ID = 2**63 - 1
 
 
 @login_required
@@ -39,7 +40,7 @@ def _researches(request: HttpRequest, study: Study) -> bool:
 @require_http_methods(["GET", "HEAD", "POST"])
 def person(request: HttpRequest, slug: str, person: int) -> HttpResponse:
     study = study_to_review(request, slug)
-    record = standing.record_of(study, person)
+    record = standing.record_of(study, person) if person <= LARGEST_ID else None
     if record is None:
         raise Http404
     error, text = "", typed(request.POST.get("text", ""))
@@ -98,10 +99,8 @@ def golds(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_to_review(request, slug)
     error = ""
     if request.method == "POST":
-        number = request.POST.get("gold", "")
-        unit = get_object_or_404(
-            study.units, gold__isnull=False, pk=int(number) if number.isdecimal() else 0
-        )
+        number = number_in(request.POST.get("gold", ""))
+        unit = get_object_or_404(study.units, gold__isnull=False, pk=number)
         try:
             made = gold_doubt.decide(
                 study=study,

@@ -3,7 +3,16 @@
 import pytest
 from django.test import Client
 
-from hits.models import Account, GoldDecision, Membership, PersonEvent, Role, Study, User
+from hits.models import (
+    Account,
+    Assignment,
+    GoldDecision,
+    Membership,
+    PersonEvent,
+    Role,
+    Study,
+    User,
+)
 from hits.pipeline import jobs
 from tests import making
 from tests.views.test_review import flagged, logged_in
@@ -47,7 +56,20 @@ def test_a_raters_work_record_and_signals_are_on_one_page_without_a_name(
     assert "75.0%" in listed
     assert "The last 4 golds" in shown
     assert "very-private-name" not in listed + shown
-    assert desk.get(f"/review/{study.slug}/people/0/").status_code == 404
+    for nobody in (0, 2**63):
+        assert desk.get(f"/review/{study.slug}/people/{nobody}/").status_code == 404
+
+
+def test_numbers_too_long_for_any_row_name_nothing(
+    study: Study, rater: Account, desk: Client
+) -> None:
+    page = Assignment.objects.filter(study=study, person=rater.person_id).latest("pk")
+    far = "9" * 5000
+    seen = desk.post(f"/review/{study.slug}/{page.key}/seen/", {"position": [far, "1"]})
+    assert seen.status_code == 204
+    assert page.looks.get().position == 1
+    golds = f"/review/{study.slug}/golds/"
+    assert desk.post(golds, {"gold": far, "value": "kept", "reason": "Fair."}).status_code == 404
 
 
 def test_a_warning_and_an_appeal_are_read_by_both_sides(
