@@ -76,16 +76,24 @@ def alpha_statistic(paired: Judgments, level: Level) -> Statistic:
     if codes.max() == 0:
         raise DegenerateInput("All judgments are alike, so there is no disagreement to expect.")
     pairs = _Pairs(paired.units, codes)
+    spaced = _from_0_to_1(paired.values)
 
     def statistic(weights: Floats) -> float:
         if level == "nominal":
             observed, expected = pairs.unlike(weights)
         else:
-            numbers = paired.values if level == "interval" else _mid_ranks(codes, weights)
+            numbers = spaced if level == "interval" else _mid_ranks(codes, weights)
             observed, expected = pairs.squared_differences(numbers, weights)
         return float(1 - observed / expected)
 
     return statistic
+
+
+def _from_0_to_1(values: Floats) -> Floats:
+    """What alpha and correlations do not depend on, so that no square is too large or too small."""
+    spread = np.ptp(values)
+    spaced: Floats = (values - values.min()) / (spread if spread else 1.0)
+    return spaced
 
 
 def _mid_ranks(codes: Ints, weights: Floats) -> Floats:
@@ -262,8 +270,9 @@ def leave_one_out(judgments: Judgments) -> LeaveOneOut:
 
 
 def _leave_one_out(paired: Judgments, weights: Floats) -> Floats:
-    sums, counts = np.bincount(paired.units, weights=paired.values), np.bincount(paired.units)
-    rest = (sums[paired.units] - paired.values) / (counts[paired.units] - 1)
+    values = _from_0_to_1(paired.values)
+    sums, counts = np.bincount(paired.units, weights=values), np.bincount(paired.units)
+    rest = (sums[paired.units] - values) / (counts[paired.units] - 1)
     total = np.bincount(paired.workers, weights=weights)
 
     def centred(values: Floats) -> Floats:
@@ -271,7 +280,7 @@ def _leave_one_out(paired: Judgments, weights: Floats) -> Floats:
         difference: Floats = values - means[paired.workers]
         return difference
 
-    own, other = centred(paired.values), centred(rest)
+    own, other = centred(values), centred(rest)
 
     def moment(values: Floats) -> Floats:
         return np.bincount(paired.workers, weights=weights * values).astype(np.float64)

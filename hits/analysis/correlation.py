@@ -1,6 +1,6 @@
 """Rank correlations: tables of tau-b and of Spearman's ρ, and CxC's bootstrap of ρ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -64,7 +64,13 @@ class SampledCorrelation:
 
 
 def spearman_bootstrap(
-    queries: Ints, human: Floats, model: Floats, *, samples: int = SAMPLES, seed: int = 0
+    queries: Ints,
+    human: Floats,
+    model: Floats,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    heed: Callable[[], None] = lambda: None,
 ) -> SampledCorrelation:
     """CxC's sampled bootstrap (Parekh et al. 2021, §4).
 
@@ -83,6 +89,7 @@ def spearman_bootstrap(
     rng = np.random.default_rng(seed)
     found = np.empty(samples)
     for sample in range(samples):
+        heed()
         chosen = rng.choice(len(starts), half, replace=False, shuffle=False)
         offsets = (rng.random(half) * sizes[chosen]).astype(np.int64)
         rows = starts[chosen] + offsets

@@ -181,7 +181,7 @@ def _falling(scores: NDArray[Any]) -> NDArray[Any]:
 def read_array(path: Path) -> NDArray[Any]:
     """A plain array of numbers from an npy file, which is never unpickled and stays on disk."""
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = np.lib.format.open_memmap(path, mode="r")
     except (ValueError, OSError, EOFError) as error:
         raise DegenerateInput(f"{path.name} holds no plain array: {str(error)[:200]}") from error
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf" or array.ndim != 2:

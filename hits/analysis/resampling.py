@@ -15,7 +15,8 @@ both, the variances are therefore joined as V = V_worker + V_item - V_judgment (
 and Miller 2011), and V is at least the larger of the first two.
 
 Where a share is 0 or 1 in every cluster, no resampling moves it. Its interval is then the exact one
-of Clopper and Pearson (1934) with clusters as trials; figures other than shares have none there.
+of Clopper and Pearson (1934) with clusters as trials; other figures that are the same in every
+cluster have none.
 """
 
 from collections.abc import Callable
@@ -33,6 +34,7 @@ Statistic = Callable[[Floats], float]
 
 REPLICATES = 1000
 LEVEL = 0.95
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -167,8 +169,10 @@ def make_interval(
     if not np.isfinite(centre):
         low, high = _ends_of_the_scale(estimate, scale, clusters, level)
         return Interval(estimate, error, low, high, level, clusters, by)
-    if error == 0:
-        return Interval(estimate, error, estimate, estimate, level, clusters, by)
+    if error <= ROUNDING * max(1.0, abs(centre)):
+        raise DegenerateInput(
+            "The figure is the same in all clusters, so resampling tells no interval."
+        )
     reach = float(stats.t.ppf((1 + level) / 2, clusters - 1)) * error
     low, high = scale.backward(np.array([centre - reach, centre + reach]))
     nearby = scale.backward(np.array([centre - error, centre + error]))

@@ -24,7 +24,7 @@ def npy(path: Path, ids: Path | None) -> Arrays:
     if ids is None:
         raise Bad("no-ids", "An .npy file needs a file of ids beside it.")
     try:
-        table = np.load(path, mmap_mode="r", allow_pickle=False)
+        table = np.lib.format.open_memmap(path, mode="r")
     except (ValueError, OSError, EOFError):
         raise Bad("not-npy", "This is not an .npy file of plain numbers.") from None
     named = {kind: np.array(names) for kind, names in _ids(ids).items()}

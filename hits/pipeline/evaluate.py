@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from hits.records import Chart, Column, Table
 Sent = Mapping[str, UploadedFile | ReleaseFile]
 MOST_ROWS = 2000
 LONGEST_SETTING = 1000
+LONGEST_NUMBER = 18
 AT_ONCE = 1 << 20
 # What the field is called that names a file of a release in the place of an upload.
 RELEASED = "_release"
@@ -113,9 +115,14 @@ def _setting(asked: Setting, value: Any) -> str | int | bool:
             raise Refused(f"{asked.label}: yes or no.")
         return YES_OR_NO[str(value).lower()]
     if isinstance(asked.default, int):
-        if not str(value).isdecimal() or not asked.low <= int(value) <= asked.high:
+        digits = str(value)[: LONGEST_NUMBER + 1]
+        if (
+            not digits.isdecimal()
+            or len(digits) > LONGEST_NUMBER
+            or not asked.low <= int(digits) <= asked.high
+        ):
             raise Refused(f"{asked.label}: a number from {asked.low:,} to {asked.high:,}.")
-        return int(value)
+        return int(digits)
     text = str(value).replace("\0", "")[:LONGEST_SETTING]
     if asked.options is not None and text not in asked.options:
         raise Refused(f"{asked.label}: one of {', '.join(asked.options)}.")
@@ -175,9 +182,11 @@ def computed(
         if upload.name in paths:
             tell(place, len(kind.uploads) + 1, f"Reading: {upload.label}.")
             files[upload.name] = _read(upload, paths[upload.name])
-    tell(len(kind.uploads), len(kind.uploads) + 1, "Computing.")
+    computing = partial(tell, len(kind.uploads), len(kind.uploads) + 1, "Computing.")
+    computing()
     try:
-        return [_few_rows(table) for table in COMPUTE[kind.slug](Given(files, settings))]
+        found = COMPUTE[kind.slug](Given(files, settings, computing))
+        return [_few_rows(table) for table in found]
     except AnalysisError as error:
         raise Refused(shown(str(error))) from error
 

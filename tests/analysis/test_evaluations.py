@@ -91,6 +91,7 @@ def test_a_matrix_of_scores_ranks_both_ways_as_its_rankings_would(files: Files) 
         ("r.json", b'{"1": ["\\u0000"]}', "NUL"),
         ("r.npy", b"", "no plain array"),
         ("r.npy", b"\x93NUMPY\x01\x00nonsense", "no plain array"),
+        ("r.npy", b"PK\x03\x04 is how an archive starts", "no plain array"),
     ],
 )
 def test_hostile_rankings_are_refused_in_words(
@@ -157,6 +158,7 @@ def test_systems_that_were_never_compared_are_named(files: Files) -> None:
         ([["preferred", "A"], ["A", "0"], ["A", "1"]], "a system twice"),
         ([["preferred", "A", "B"], ["A", "0", "x"], ["B", "1", "0"]], "is no number"),
         ([["preferred", "A", "Z"], ["A", "0", "1"]], "a column that is no row"),
+        ([["preferred", "A", "B"], ["A", "0", "1e30"], ["B", "1e29", "0"]], "more wins than"),
         ([["left", "right", "chosen"], ["A"]], "line 2"),
         ([["left"]], "there are no lines"),
     ],

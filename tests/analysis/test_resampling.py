@@ -5,7 +5,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hits.analysis.errors import DegenerateInput
-from hits.analysis.resampling import SHARE, cluster_interval, mean_interval
+from hits.analysis.resampling import (
+    CORRELATION,
+    PLAIN,
+    SHARE,
+    Scale,
+    cluster_interval,
+    mean_interval,
+)
 
 
 def test_the_error_of_a_mean_of_clusters_is_the_textbook_s() -> None:
@@ -64,6 +71,14 @@ def test_the_interval_of_a_share_at_its_end_is_the_exact_one(
     found = mean_interval(values, items=np.arange(n), scale=SHARE, level=level, replicates=20)
     exact = stats.binomtest(n * all_right, n).proportion_ci(level, "exact")
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
+
+
+@pytest.mark.parametrize("scale", [PLAIN, SHARE, CORRELATION])
+def test_what_is_the_same_in_every_cluster_is_not_said_to_be_certain(scale: Scale) -> None:
+    clusters = np.repeat(np.arange(10), 2)
+    for values in (np.full(20, 0.5), np.tile([0.25, 0.75], 10)):
+        with pytest.raises(DegenerateInput, match="same in all clusters"):
+            mean_interval(values, items=clusters, scale=scale, replicates=20)
 
 
 def test_forty_right_answers_of_two_workers_are_two_trials() -> None:

@@ -23,6 +23,7 @@ from hits.records import Column, Table
 from hits.sides import TIE
 
 MOST_SYSTEMS = 200
+MOST_WINS = 10**15
 MATRIX = "preferred"
 ITEMS = ("item", "caption_id", "image_id")
 
@@ -92,12 +93,14 @@ def _of_matrix(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
     )
     if any(set(line) - {MATRIX} - set(names) for line in lines):
         raise DegenerateInput("The win matrix has a column that is no row.")
+    if wins.sum() > MOST_WINS:
+        raise DegenerateInput(f"The win matrix has more wins than {MOST_WINS:,}.")
     model = comparisons.fit_wins(names, wins)
     np.fill_diagonal(wins, 0)
     title, note = "Bradley–Terry scores", "Scores sum to 100. A win matrix allows no intervals."
     strengths = sorted(
         (
-            [name, float(score), None, None, int(won), int(lost)]
+            [name, float(score), None, None, _as_given(won), _as_given(lost)]
             for name, score, won, lost in zip(
                 names, model.scores, wins.sum(axis=1), wins.sum(axis=0), strict=True
             )
@@ -109,10 +112,15 @@ def _of_matrix(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
     told = "How often the system of the row was preferred to that of the column."
     return [
         strengths_in_rows(title, note, strengths),
-        wins_in_rows(names, wins.astype(int).tolist(), told),
+        wins_in_rows(names, [list(map(_as_given, line)) for line in wins], told),
         _probabilities(model),
         _fit(model, tallied),
     ]
+
+
+def _as_given(wins: float) -> float:
+    """Some count a tie as half a win of each."""
+    return int(wins) if wins == int(wins) else float(wins)
 
 
 def _probabilities(model: BradleyTerry) -> Table:

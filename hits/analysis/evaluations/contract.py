@@ -1,6 +1,6 @@
 """What a kind of evaluation asks for, and how it reads what it was given."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -61,12 +61,20 @@ class Kind:
     settings: Sequence[Setting] = ()
 
 
+def _go_on() -> None:
+    """Nobody can ask to stop."""
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What was read from the files, by their names, and the settings."""
+    """What was read from the files, by their names, and the settings.
+
+    What takes long calls `heed` between its steps, which raises where somebody asked to stop.
+    """
 
     files: Mapping[str, Any]
     settings: Mapping[str, Any]
+    heed: Callable[[], None] = _go_on
 
     def has(self, name: str) -> bool:
         return name in self.files

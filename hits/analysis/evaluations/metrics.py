@@ -57,6 +57,7 @@ def evaluate_bootstrap(given: Given) -> list[Table]:
         np.array([scores[pair] for pair in pairs]),
         samples=int(given.settings["samples"]),
         seed=int(given.settings["seed"]),
+        heed=given.heed,
     )
     columns = [
         Column("Mean ρ", "number"),

@@ -95,6 +95,7 @@ def evaluate_detection(given: Given) -> list[Table]:
     agreed: list[list[Cell]] = []
     ends: list[list[Cell]] = []
     for threshold in thresholds:
+        given.heed()
         try:
             matched = {
                 name: Detections(truth, found, threshold=threshold)

@@ -186,9 +186,10 @@ def _image_of(given: Given) -> dict[int, int]:
 def _intervals(directions: Mapping[str, _Direction], image_of: Mapping[int, int]) -> Table:
     """Captions of one image are no more independent than the answers of one person."""
     rows: list[list[Cell]] = []
-    remark = ""
+    remark, together = "", False
     for way, each in directions.items():
         units = _images_of(each.truth.queries, image_of) if way == "text_to_image" else None
+        together |= units is not None
         for name in SHARES:
             if name in each.values:
                 share, ends, remark = share_with_interval(each.values[name], units=units)
@@ -202,7 +203,7 @@ def _intervals(directions: Mapping[str, _Direction], image_of: Mapping[int, int]
         Column("Queries", "count"),
     ]
     why = "" if rows else "No metric could be computed."
-    note = remark.replace("units", "images, captions with theirs" if image_of else "queries")
+    note = remark.replace("units", "images, captions with theirs" if together else "queries")
     return Table("intervals", "Intervals", note, columns, rows, why)
 
 

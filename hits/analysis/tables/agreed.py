@@ -138,7 +138,13 @@ def _judgments(values: Iterable[_Value]) -> Judgments:
 
 
 def retest_table(found: Retest) -> Table:
-    interval = found.interval()
+    ends: tuple[Cell, Cell] = (None, None)
+    remark = "The interval resamples pairs."
+    try:
+        interval = found.interval()
+        ends = (interval.low, interval.high)
+    except AnalysisError as error:
+        remark = f"Without an interval: {error}"
     columns = [
         Column("Pairs", "count"),
         Column("Mean difference, absolute", "number"),
@@ -151,11 +157,10 @@ def retest_table(found: Retest) -> Table:
     row: list[Cell] = [
         found.pairs,
         found.mean_absolute_difference,
-        interval.low,
-        interval.high,
+        *ends,
         found.mean_difference,
         found.pearson,
         found.spearman,
     ]
-    note = "Pairs that were rated both ways round. The interval resamples pairs."
+    note = f"Pairs that were rated both ways round. {remark}"
     return Table("retest", "Test and retest", note, columns, [row])

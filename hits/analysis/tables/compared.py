@@ -110,7 +110,7 @@ def win_table(found: comparisons.Comparisons) -> Table:
     return wins_in_rows(found.names, comparisons.win_matrix(found).astype(int).tolist(), note)
 
 
-def wins_in_rows(names: Sequence[str], matrix: Sequence[Sequence[int]], note: str) -> Table:
+def wins_in_rows(names: Sequence[str], matrix: Sequence[Sequence[float]], note: str) -> Table:
     rows: list[list[Cell]] = [
         [name, *(None if i == j else count for j, count in enumerate(line))]
         for i, (name, line) in enumerate(zip(names, matrix, strict=True))
