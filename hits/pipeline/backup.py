@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ def restore(*, folder: Path, program: FindProgram) -> dict[str, Any]:
     if not (folder / CONTENTS).is_file():
         raise Refused(f"{folder} holds no finished backup.")
     contents: dict[str, Any] = json.loads((folder / CONTENTS).read_text())
+    _drop_later_tables(contents["rows"])
     connections.close_all()
     _run(
         program("pg_restore"),
@@ -56,6 +57,14 @@ def restore(*, folder: Path, program: FindProgram) -> dict[str, Any]:
     if wrong := _differences(contents):
         raise Refused(f"Restored, but not as it was: {', '.join(wrong)}.")
     return contents
+
+
+def _drop_later_tables(backed_up: Collection[str]) -> None:
+    """What a newer version added refers to tables that are replaced, and would hold them."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            if table not in backed_up:
+                cursor.execute(f"DROP TABLE {connection.ops.quote_name(table)} CASCADE")
 
 
 def count_rows() -> dict[str, int]:

@@ -46,7 +46,10 @@ def file_behind(key: str, name: str) -> ReleaseFile:
         raise Closed("This link is not whole. Copy all of it, or ask for a new one.") from None
     if timezone.now().timestamp() > until:
         raise Closed("This link has expired. Ask whoever sent it for a new one.")
-    return there(ReleaseFile.objects.select_related("release").get(pk=pk, name=name))
+    file = ReleaseFile.objects.select_related("release").filter(pk=pk, name=name).first()
+    if file is None:
+        raise Closed("This link leads to another file, or to none. Ask for a new one.")
+    return there(file)
 
 
 def there(file: ReleaseFile) -> ReleaseFile:

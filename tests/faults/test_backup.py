@@ -46,6 +46,8 @@ def test_a_restore_brings_back_every_row_and_every_file(
         call_command("backup", saved)
 
     empty_the_database()
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE later (study bigint REFERENCES hits_study)")
     shutil.rmtree(data)
     assert not Judgment.objects.exists()
     with pytest.raises(CommandError, match="is lost by this"):

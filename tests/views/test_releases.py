@@ -93,6 +93,7 @@ def test_a_link_needs_no_login_and_expires(study: Study, desk: Client, made: Rel
     assert Client().get(path, headers={"range": "bytes=0-1"}).status_code == 206
     assert b"".join(Client().get(path).streaming_content) == b"a,b\n"  # type: ignore[attr-defined]
     assert Client().get(path[:-1]).status_code == 410
+    assert Client().get(path.replace(link.name, "another.csv")).status_code == 410
     (ended,) = links.links_to(made, -1)
     answer = Client().get(ended.url.removeprefix("http://127.0.0.1:8000"))
     assert answer.status_code == 410
