@@ -17,6 +17,7 @@ class Procedure:
     name: str
     protocol: str
     next_step: str = ""
+    direction: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     pay: Decimal = Decimal(0)
     expected_minutes: int = 0
@@ -39,6 +40,7 @@ OF_PAPERS = (
     Procedure(
         "eccv-image-to-caption", ECCV, "Stage 1: matching, image to captions, with what is wrong",
         "matching", "Let machines propose captions for images, and choose their proposals.",
+        direction="i2t",
         pay=Decimal("1.40"), expected_minutes=6,
     ),
     Procedure(
@@ -46,7 +48,7 @@ OF_PAPERS = (
         "Stage 2: matching, caption to images, the four choices alone",
         "matching", "Choose machines’ proposals from captions to images, and leave out what the "
         "first direction asked.",
-        settings={"justification": False}, pay=Decimal("0.65"), expected_minutes=3,
+        direction="t2i", settings={"justification": False}, pay=Decimal("0.65"), expected_minutes=3,
     ),
     Procedure(
         "eccv-preference", ECCV,

@@ -23,7 +23,10 @@ class SubmissionSerializer(serializers.Serializer[Any]):
         default=0,
         help_text="Of the newest saved answers that these go on from.",
     )
-    answers = AnswersField()
+    answers = AnswersField(
+        help_text="By position. Beside its fields a question can have the milliseconds it took "
+        "as `ms`, of which times and hourly pay are counted."
+    )
     device = serializers.ChoiceField(sorted(DEVICES), required=False)
 
 

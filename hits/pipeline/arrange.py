@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from hits.models import Corpus, Invitation, Job, Membership, Role, Study, User
 from hits.pipeline.errors import Closed, Refused, Taken
+from hits.protocol import protocol
 
 LONGEST_NAME = 120
 UPLOADS = (".jsonl", ".json", ".csv", ".zip")
@@ -47,6 +48,9 @@ def choose_proposals(
         raise Refused("Choose among the finished proposals of the study's corpus.")
     if chosen.values("direction", "split").distinct().count() > 1:
         raise Refused("Choose proposals of one direction and one split; another is another study.")
+    kind = protocol(locked.protocol)
+    if chosen.exclude(direction__in=kind.directions).exists():
+        raise Refused(f"{kind.name} does not ask about proposals in this direction.")
     locked.proposals.set(chosen)
     locked.continues.set(continues)
 

@@ -37,8 +37,8 @@ class PilotTime:
     def pay_for(self, hourly: Decimal) -> Decimal:
         """What a page must pay so that the median person earns this much an hour."""
         if self.median_seconds is None:
-            raise Refused("Nobody has done a page of the pilot yet.")
-        pay = hourly * Decimal(str(self.median_seconds)) / 3600
+            raise Refused("No page of the pilot was done and timed yet.")
+        pay = hourly * Decimal(str(round(self.median_seconds, 3))) / 3600
         return pay.quantize(Decimal("0.01"), rounding=ROUND_UP)
 
 

@@ -1,6 +1,6 @@
 """The researcher's desk: studies and how they stand, first results, jobs."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from defusedcsv import csv
@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from hits.models import Job, Publication, Role, Study
+from hits.models import Job, Proposal, Publication, Role, Study
 from hits.pipeline import arrange, chain, jobs, visible
 from hits.pipeline.attention import attention_in, needs_by_study
 from hits.pipeline.clone import pilot_times
@@ -134,12 +134,15 @@ def _sources(request: HttpRequest, found: Study) -> dict[str, Any]:
     }
     if found.state == Study.State.DRAFT:
         like, changed = as_in_paper(found)
-        finished = found.corpus.proposals.filter(finished_at__isnull=False)
+        if like.direction and chosen and chosen[0].direction != like.direction:
+            changed.append("Direction")
+        offered = _offered_proposals(found, kind.directions, first=like.direction)
+        taken = chosen if context["may_open"] else _largest_of_each(offered, like.direction)
         context |= {
             "like": like,
             "changed": changed,
-            "chosen_ids": {proposal.pk for proposal in chosen},
-            "proposals": finished.filter(direction__in=kind.directions).select_related("machine"),
+            "chosen_ids": {proposal.pk for proposal in taken},
+            "proposals": offered,
             "rows": found.rows.count() if has_rows else 0,
             "others": opened_beside(request, found),
             "continued_ids": set(found.continues.values_list("pk", flat=True)),
@@ -147,6 +150,20 @@ def _sources(request: HttpRequest, found: Study) -> dict[str, Any]:
             "feeder_names": sorted(protocol(slug).name for slug in kind.feeders),
         }
     return context
+
+
+def _offered_proposals(found: Study, directions: Sequence[str], *, first: str) -> list[Proposal]:
+    finished = found.corpus.proposals.filter(finished_at__isnull=False, direction__in=directions)
+    in_order = finished.select_related("machine").order_by("direction", "split", "pk")
+    return sorted(in_order, key=lambda each: each.direction != first)
+
+
+def _largest_of_each(offered: Sequence[Proposal], direction: str) -> Iterable[Proposal]:
+    """What the paper would have taken: every machine, in one direction and on one split."""
+    fitting = [each for each in offered if each.direction == direction]
+    on_one_split = [each for each in fitting if each.split == fitting[0].split]
+    by_size = sorted(on_one_split, key=lambda each: (each.queries, each.pk))
+    return {each.machine_id: each for each in by_size}.values()
 
 
 def _possible_feeders(request: HttpRequest, found: Study) -> QuerySet[Study]:
@@ -251,7 +268,8 @@ def proposals(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, refusal.message)
     else:
         number = len(set(wanted))
-        messages.success(request, f"{number} proposal{'' if number == 1 else 's'} chosen.")
+        told = f"{number} proposal{'' if number == 1 else 's'}" if number else "No proposal is"
+        messages.success(request, f"{told} chosen.")
     return redirect("study", slug=slug)
 
 

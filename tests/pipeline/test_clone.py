@@ -72,7 +72,7 @@ def test_the_times_of_a_pilot_are_those_of_its_own_pages(study: Study) -> None:
 
 def test_a_pilot_that_nobody_did_gives_no_pay(study: Study) -> None:
     pilot = make_pilot(study=study, pages=2, by=study.corpus.owner)
-    with pytest.raises(Refused, match="Nobody has done a page"):
+    with pytest.raises(Refused, match="No page of the pilot was done"):
         PilotTime(pilot, 0, None).pay_for(Decimal(15))
 
 

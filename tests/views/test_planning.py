@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def draft() -> Study:
-    corpus = making.corpus(images=4)
+    corpus = making.corpus(images=8)
     return create_study(
         slug="a-draft", name="A draft", corpus=corpus, protocol_slug="matching", by=corpus.owner
     )
@@ -63,3 +63,28 @@ def test_a_draft_says_which_papers_study_it_is_like_and_what_is_changed(
     change_version(study=draft, by=draft.corpus.owner, pay="2", settings=settings)
     changed = "but for “Candidates on a page”, “Pay a page, in dollars”."
     assert changed in desk.get(own).text
+
+
+def test_a_draft_offers_every_machine_in_the_papers_direction(draft: Study, desk: Client) -> None:
+    across = making.proposals(draft.corpus, machines=2, direction="t2i")
+    wanted = making.proposals(draft.corpus, machines=2, direction="i2t")
+    address = f"/research/studies/{draft.slug}/"
+    page = desk.get(address)
+    assert page.context["chosen_ids"] == set(wanted)
+    assert page.text.index("Image to caption, as in ECCV Caption") < page.text.index(
+        "Caption to image</legend>"
+    )
+    assert not draft.proposals.exists()
+    desk.post(address + "proposals/", {"proposal": across[0]})
+    page = desk.get(address)
+    assert page.context["chosen_ids"] == {across[0]}
+    assert "“Direction”" in page.text
+
+
+def test_what_a_protocol_does_not_ask_about_cannot_be_chosen(draft: Study, desk: Client) -> None:
+    (within,) = making.proposals(draft.corpus, machines=1)
+    draft.corpus.proposals.update(direction="i2i")
+    address = f"/research/studies/{draft.slug}/proposals/"
+    assert "does not ask about" in desk.post(address, {"proposal": within}, follow=True).text
+    assert not draft.proposals.exists()
+    assert "No proposal is chosen." in desk.post(address, {}, follow=True).text
