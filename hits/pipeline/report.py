@@ -36,8 +36,8 @@ class StudyReport:
 _MARK = """
     SELECT (SELECT max(d.id) FROM hits_decision d
             JOIN hits_assignment a ON a.id = d.assignment_id AND a.study_id = %(study)s),
-           (SELECT count(*) FROM hits_assignment
-            WHERE study_id = %(study)s AND state = 'submitted'),
+           (SELECT format('%%s of %%s', count(*), count(DISTINCT person_id))
+            FROM hits_assignment WHERE study_id = %(study)s AND state = 'submitted'),
            (SELECT format('%%s of %%s', sum(counted), count(*))
             FROM hits_unit WHERE study_id = %(study)s AND NOT excluded)
 """

@@ -13,7 +13,7 @@ from hits.pipeline.errors import PipelineError
 from hits.views.access import desks, login_required, study_to_review, user_of
 from hits.views.review import number_in, typed
 
-SHOWN = 200
+SHOWN = 2_000
 PAGES_SHOWN = 100
 LARGEST_ID = 2**63 - 1
 

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from hits.models import Assignment, Study, Unit
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
+from hits.pipeline.people import link
 from hits.pipeline.report import StudyReport, report_of
 from hits.pipeline.submit import submit
 from hits.pipeline.tally import results_of
@@ -91,6 +92,14 @@ def test_a_new_decision_makes_a_new_report(study: Study) -> None:
     assert report_of(study).at == before.at
     answered(study)
     assert report_of(study).judgments == 2 * before.judgments
+
+
+def test_two_raters_who_are_joined_are_one_in_the_report() -> None:
+    study = making.study(making.corpus(images=24), settings={"candidates_a_page": 4})
+    first, second = answered(study).account, answered(study).account
+    assert column(table(report_of(study), "people"), "People")[:2] == [2, 0]
+    link(account=first, same_as=second)
+    assert column(table(report_of(study), "people"), "People")[:2] == [0, 1]
 
 
 def test_what_is_not_used_is_not_in_the_report(study: Study) -> None:
