@@ -217,6 +217,9 @@ def link(*, account: Account, same_as: Account) -> None:
     both = Person.objects.filter(pk__in=[first, second]).order_by("pk")
     if any(person.same_as_id is not None for person in both.select_for_update(no_key=True)):
         raise Closed(JOINED)
+    # Before the pages, as everybody does: who read an old number may hold it and wait for a page.
+    before = Person.objects.filter(same_as=second).order_by("pk")
+    list(before.select_for_update(no_key=True).values_list("pk"))
     pages = Assignment.objects.filter(person_id__in=[first, second]).order_by("pk")
     list(pages.select_for_update(no_key=True).values_list("pk"))
     for slot in _giving_way(first, second):

@@ -236,7 +236,7 @@ def test_everything_works_without_script(host: Host, contexts: Contexts) -> None
     for number in range(1, 6):
         frame.locator(f"#q{number} input[value=yes]").check()
     frame.locator("#submit").click()
-    expect(frame.locator(".notice.bad")).to_contain_text("1 answers are missing")
+    expect(frame.locator(".notice.bad")).to_contain_text("1 answer is missing")
     expect(frame.locator("#q1 input[value=yes]")).to_be_checked()
     frame.locator("#q6 input[value=no]").check()
     frame.locator("#submit").click()
