@@ -18,6 +18,7 @@ from eccv_caption import Metrics
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    Error,
     FrameLocator,
     Locator,
     Page,
@@ -77,7 +78,12 @@ def context_of(chromium: Browser, demo: Demo) -> BrowserContext:
 def come_about(page: Page, address: str, seen: Locator) -> None:
     """Load the page until what a process in the background does is seen on it."""
     for _ in range(120):
-        page.goto(address)
+        try:
+            page.goto(address)
+        except Error as interrupted:
+            # The page reloads itself when a job ends, also while we load it.
+            if "ERR_ABORTED" not in interrupted.message:
+                raise
         if seen.is_visible():
             return
         page.wait_for_timeout(1000)

@@ -1,7 +1,6 @@
 from collections.abc import Iterator
 
 import pytest
-from django.core.management import call_command
 from pytest_django import DjangoDbBlocker
 from scipy import stats
 
@@ -96,12 +95,3 @@ def test_nobody_simulated_gets_among_people() -> None:
     with pytest.raises(Refused, match="People have worked in this study"):
         simulate_by_import(study=study, people=5)
     assert simulate_by_import(study=study, people=5, among_people=True)["added"] > 0
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_command_tells_what_came_of_it(capsys: pytest.CaptureFixture[str]) -> None:
-    study = opened()
-    call_command("simulate", study.slug, people=9, seed=3)
-    wanted = 3 * Unit.objects.filter(study=study, pool="candidate").count()
-    assert "simulated people" in capsys.readouterr().out
-    assert Slot.objects.filter(unit__study=study, unit__pool="candidate").count() == wanted

@@ -1,4 +1,5 @@
-"""A simulated crowd at work over HTTP, as raters and as workers of the marketplace."""
+"""A simulated crowd by command: imported, or at work over HTTP as raters and as workers of the
+marketplace."""
 
 import pytest
 from django.conf import LazySettings
@@ -12,6 +13,17 @@ from tests.concurrency.reconciling import assert_places_reconcile
 from tests.ports import two_free_ports
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_the_judgments_of_a_crowd_are_imported(capsys: pytest.CaptureFixture[str]) -> None:
+    study = making.study(
+        making.corpus(images=8), settings={"candidates_a_page": 10}, judgments_wanted=3
+    )
+    call_command("simulate", study.slug, people=9, seed=3)
+    assert "simulated people" in capsys.readouterr().out
+    units = Unit.objects.filter(study=study, pool="candidate")
+    assert units.exists()
+    assert not units.exclude(counted=3).exists()
 
 
 def test_raters_log_in_agree_save_and_submit_until_nothing_is_left(
