@@ -1,3 +1,4 @@
+from django.contrib.postgres.indexes import BTreeIndex
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import MD5, Cast, Now
@@ -210,8 +211,12 @@ class Unit(models.Model):
             models.CheckConstraint(condition=Q(held__gte=0, counted__gte=0), name="unit_counts"),
         ]
         indexes = [
-            models.Index(
-                fields=["study", "pool", "order_key"], condition=Q(is_open=True), name="unit_open"
+            # No two entries are alike, so PostgreSQL need not look for such when a page is full.
+            BTreeIndex(
+                fields=["study", "pool", "order_key"],
+                condition=Q(is_open=True),
+                name="unit_open",
+                deduplicate_items=False,
             ),
             models.Index(
                 fields=["promoted_from"],

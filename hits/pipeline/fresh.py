@@ -11,7 +11,7 @@ from hits.models import Image
 from hits.pipeline.copying import NULL, CopyBehind, analyze, cells, new_ids
 from hits.pipeline.cycles import seldom_looking_for_cycles
 
-BATCH = 4_000
+BATCH = 8_000
 MOST_REFUSALS = 1_000
 
 _IMAGE = ["id", "corpus_id", "external_id", "file_name", "split", "width", "height"]

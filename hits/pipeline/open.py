@@ -42,7 +42,7 @@ INFORMATION = (
 
 Tell = Callable[[int], None]
 T = TypeVar("T")
-BATCH = 2500
+BATCH = 5_000
 REPEATED = "the same was given before, as a unit or as a gold"
 
 

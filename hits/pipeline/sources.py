@@ -18,8 +18,8 @@ from hits.records import Candidate, CorpusImage, Json, JudgedUnit, Query, Region
 Tell = Callable[[int], None]
 T = TypeVar("T")
 Row = tuple[Any, ...]
-ROWS = 5000
-IMAGES = 2500
+ROWS = 5_000
+IMAGES = 5_000
 
 # A query's original targets come first, without a proposal.
 _ORIGINALS = {
