@@ -184,13 +184,7 @@ def _signals(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 
 def _decide(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    return decide_many(
-        by=User.objects.get(pk=arguments["by"]),
-        pages=arguments["pages"],
-        use=arguments["use"],
-        reason=arguments["reason"],
-        tell=progress,
-    )
+    return decide_many(job=progress.job, tell=progress)
 
 
 def _take_back(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:

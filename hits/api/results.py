@@ -141,6 +141,7 @@ class JudgmentSerializer(serializers.Serializer[Any]):
     page = serializers.UUIDField(source="assignment.key")
     person = serializers.IntegerField(source="person_id")
     position = serializers.IntegerField()
+    unit = serializers.CharField(source="unit.key")
     images = serializers.SerializerMethodField(help_text="Their outside ids.")
     captions = serializers.SerializerMethodField(help_text="Their outside ids.")
     pool = serializers.CharField(source="unit.pool")

@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from hits.models.job import Job
 from hits.models.people import User
 from hits.models.work import Assignment
 
@@ -21,6 +22,14 @@ class Decision(models.Model):
         User, models.PROTECT, null=True, related_name="decisions", help_text="Empty: a rule."
     )
     at = models.DateTimeField(db_default=Now())
+    job = models.ForeignKey(
+        Job,
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        db_index=False,
+        help_text="That decided on many pages; empty where somebody decided on this one.",
+    )
 
     class Meta:
         constraints = [

@@ -254,7 +254,7 @@ class Participation(models.Model):
     person = models.ForeignKey(Person, models.PROTECT, related_name="participations")
     cursors = models.JSONField(default=dict)
     started_at = models.DateTimeField(null=True)
-    excluded_reason = models.CharField(max_length=200, blank=True)
+    excluded_reason = models.TextField(blank=True)
     pages_done = models.PositiveIntegerField(default=0)
     judgments_done = models.PositiveIntegerField(default=0)
     day = models.DateField(null=True)

@@ -6,9 +6,8 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils import timezone
 
-from hits.models import Assignment, Decision, Flag, Job, Study, User
+from hits.models import Assignment, Flag, Job, Study, User
 from hits.pipeline import jobs, review
 from hits.pipeline.errors import Closed, NotAllowed, PipelineError, Refused
 
@@ -54,12 +53,11 @@ def ask(
     )
 
 
-def decide_many(
-    *, by: User, pages: Sequence[int], use: str, reason: str, tell: Callable[..., None]
-) -> dict[str, Any]:
+def decide_many(*, job: Job, tell: Callable[..., None]) -> dict[str, Any]:
     """Decide on what still waits. Pages that were decided on meanwhile, by this job before it was
     killed or by somebody else, are left alone."""
-    return _each(pages, lambda pk: _decide(pk, by, use, reason), "decided", tell)
+    by = User.objects.get(pk=job.arguments["by"])
+    return _each(job.arguments["pages"], lambda pk: _decide(pk, by, job), "decided", tell)
 
 
 def _each(
@@ -108,26 +106,23 @@ def take_back_many(*, by: User, job: Job, tell: Callable[..., None]) -> dict[str
 def _take_back(pk: int, by: User, job: Job) -> None:
     page = Assignment.objects.select_for_update(no_key=True).get(pk=pk)
     newest = page.decisions.order_by("-pk").first()
-    if newest is None or not _made_by(job, newest):
+    if newest is None or newest.job_id != job.pk:
         raise Closed("Decided on by other means.")
     review.take_back(assignment=page, by=by, seen=newest.pk)
 
 
-def _made_by(job: Job, decision: Decision) -> bool:
-    """A job's decisions have its reason, and were made between its beginning and its end."""
-    ended = job.finished_at or timezone.now()
-    return (
-        decision.by_id == job.asked_by_id
-        and decision.reason == job.arguments["reason"]
-        and job.asked_at <= decision.at <= ended
-    )
-
-
 @transaction.atomic
-def _decide(pk: int, by: User, use: str, reason: str) -> None:
+def _decide(pk: int, by: User, job: Job) -> None:
     page = Assignment.objects.select_for_update(no_key=True).filter(pk=pk, waits=True).first()
     if page is None:
         raise Closed("Decided on already.")
     if page.payment == Assignment.Payment.REFUSED:
         raise Closed("Payment was refused: decide on such a page by itself.")
-    review.decide(assignment=page, by=by, use=use, payment="approved", reason=reason)
+    review.decide(
+        assignment=page,
+        by=by,
+        use=job.arguments["use"],
+        payment="approved",
+        reason=job.arguments["reason"],
+        job=job,
+    )

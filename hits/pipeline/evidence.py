@@ -152,7 +152,7 @@ def track_record(assignment: Assignment) -> TrackRecord:
         failed=Sum("golds_failed", default=0),
         used=Count("pk", filter=Q(use="used")),
         not_used=Count("pk", filter=Q(use="not_used")),
-        waiting=Count("pk", filter=Q(use="pending")),
+        waiting=Count("pk", filter=Q(waits=True)),
         refused=Count("pk", filter=Q(payment="refused")),
     )
     return TrackRecord(

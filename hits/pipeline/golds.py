@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from hits.models import Curation, Slot, Study, Unit, User
 from hits.pipeline import jobs
@@ -39,16 +40,26 @@ def promising(
 ) -> list[Promising]:
     """Units with so many used judgments of which so large a share would pass the gold that they
     make; those that most people judged first. What is a gold already is left out."""
-    if not 0.5 < agreement <= 1 or judgments < 1 or not 1 <= most <= MOST_AT_ONCE:
-        raise Refused("Ask for more than half of the judgments, and for some units.")
-    kind, _ = rules_of(study)
-    found = [
-        each
-        for unit, answers in _judged(study, judgments)
-        if (each := _promise(kind, unit, answers)) is not None and each.agreement >= agreement
-    ]
+    if judgments < 1 or not 1 <= most <= MOST_AT_ONCE:
+        raise Refused("Ask for some judgments, and for some units.")
+    units = Unit.objects.filter(study=study, counted__gte=judgments)
+    found = _agreed_on(study, units, judgments, agreement)
     found.sort(key=lambda each: (-each.judgments, -each.agreement, each.unit.order_key))
     return found[:most]
+
+
+def _agreed_on(
+    study: Study, units: QuerySet[Unit], judgments: int, agreement: float
+) -> list[Promising]:
+    if not 0.5 < agreement <= 1:
+        raise Refused("Ask for more than half of the judgments.")
+    kind, _ = rules_of(study)
+    fit = units.filter(gold__isnull=True, excluded=False, promoted__isnull=True)
+    return [
+        each
+        for unit, answers in _judged(fit, judgments)
+        if (each := _promise(kind, unit, answers)) is not None and each.agreement >= agreement
+    ]
 
 
 @transaction.atomic
@@ -61,15 +72,13 @@ def promote(
         raise Closed("Open the study first: golds are promoted from judged units.")
     # One after the other, as wherever units are made.
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    ready = {
-        each.unit.key: each
-        for each in promising(study=study, agreement=agreement, judgments=1, most=MOST_AT_ONCE)
-    }
-    unfit = [key for key in keys if key not in ready]
-    if unfit or not keys:
-        named = ", ".join(unfit[:5])[:200]
-        raise Refused(f"People do not agree that much on {named}." if unfit else "Name the units.")
-    made = Unit.objects.bulk_create(_gold(study, ready[key]) for key in dict.fromkeys(keys))
+    wanted = list(dict.fromkeys(keys))
+    if not 1 <= len(wanted) <= MOST_AT_ONCE:
+        raise Refused(f"Name 1 to {MOST_AT_ONCE:,} units.")
+    units = Unit.objects.filter(study=study, key__in=wanted, gold__isnull=True)
+    ready = {each.unit.key: each for each in _agreed_on(study, units, 1, agreement)}
+    _refuse_unfit(units, [key for key in wanted if key not in ready])
+    made = Unit.objects.bulk_create(_gold(study, ready[key]) for key in wanted)
     Curation.objects.bulk_create(
         Curation(
             study=study,
@@ -84,9 +93,24 @@ def promote(
             reason=reason,
             by=by,
         )
-        for key, unit in zip(dict.fromkeys(keys), made, strict=True)
+        for key, unit in zip(wanted, made, strict=True)
     )
     return made
+
+
+def _refuse_unfit(units: QuerySet[Unit], unfit: Sequence[str]) -> None:
+    """By the first reason that some of them have."""
+    known = set(units.values_list("key", flat=True))
+    are_golds = set(units.filter(promoted__isnull=False).values_list("key", flat=True))
+    gone = set(units.filter(excluded=True).values_list("key", flat=True))
+    for why, keys in [
+        ("The study asks about no unit", [key for key in unfit if key not in known]),
+        ("A gold was made already of", [key for key in unfit if key in are_golds]),
+        ("Restore first what was removed from the study:", [key for key in unfit if key in gone]),
+        ("People do not agree that much on", unfit),
+    ]:
+        if keys:
+            raise Refused(f"{why} {', '.join(keys[:5])[:200]}.")
 
 
 @transaction.atomic
@@ -112,14 +136,8 @@ def retire(*, study: Study, key: str, reason: str, by: User | None) -> Unit:
     return gold
 
 
-def _judged(study: Study, judgments: int) -> Iterator[tuple[Unit, list[Json]]]:
-    units = Unit.objects.filter(
-        study=study,
-        gold__isnull=True,
-        excluded=False,
-        promoted__isnull=True,
-        counted__gte=judgments,
-    ).order_by("order_key")
+def _judged(chosen: QuerySet[Unit], judgments: int) -> Iterator[tuple[Unit, list[Json]]]:
+    units = chosen.order_by("order_key")
     used = Slot.objects.filter(
         state=Slot.State.COUNTED, assignment__use="used", judgment__answer__isnull=False
     )

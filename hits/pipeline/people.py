@@ -31,7 +31,7 @@ from hits.pipeline.rules import to_be_left
 from hits.pipeline.submit import close
 
 IN_HOUSE = "in_house"
-LONGEST_REASON = 200
+LONGEST_REASON = 2000
 READMITTED = "May go on."
 LOGIN_EXISTS = "There is a login with this address. Log in, then open the link again."
 
@@ -112,7 +112,7 @@ def exclude(*, study: Study, account: Account, reason: str, by: User | None = No
     if not reason:
         raise Refused("Write down why.")
     if len(reason) > LONGEST_REASON:
-        raise Refused(f"Use at most {LONGEST_REASON} characters to say why.")
+        raise Refused(f"Use at most {LONGEST_REASON:,} characters to say why.")
     lock_person(account)
     participation, _ = Participation.objects.get_or_create(study=study, person_id=account.person_id)
     Participation.objects.filter(pk=participation.pk).update(excluded_reason=reason)

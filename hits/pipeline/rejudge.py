@@ -101,6 +101,9 @@ def _chosen(study: Study, keys: Sequence[str]) -> QuerySet[Unit]:
     unknown = [key for key in wanted if key not in known]
     if unknown:
         raise Refused(f"The study asks about no unit {', '.join(unknown[:5])[:200]}.")
+    gone = list(units.filter(excluded=True).values_list("key", flat=True)[:5])
+    if gone:
+        raise Refused(f"Restore first what was removed from the study: {', '.join(gone)[:200]}.")
     return units
 
 

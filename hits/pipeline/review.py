@@ -14,6 +14,7 @@ from hits.models import (
     Assignment,
     Claim,
     Decision,
+    Job,
     Look,
     Membership,
     Opinion,
@@ -59,6 +60,7 @@ def decide(
     reason: str,
     seen: int | None = None,
     loss: Decimal | None = None,
+    job: Job | None = None,
 ) -> Assignment:
     """Decide on use and payment, or decide anew; the earlier decision stays on record.
 
@@ -73,7 +75,7 @@ def decide(
     _refuse_against_marketplace(locked, payment)
     if payment == Assignment.Payment.REFUSED != locked.payment:
         _refuse_unseen(locked, by, loss)
-    record(locked, use=use, payment=payment, reason=reason.strip(), by=by)
+    record(locked, use=use, payment=payment, reason=reason.strip(), by=by, job=job)
     return locked
 
 
@@ -239,12 +241,13 @@ def record(
     reason: str,
     by: User | None,
     in_any_case: bool = False,
+    job: Job | None = None,
 ) -> None:
     """Write down what changed, and move the places with it. The caller holds the row's lock. A
     person who leaves a page as the rule had it is on record for that as well."""
     confirms = by is not None and assignment.waits and use != Assignment.Use.PENDING
     changed = [
-        Decision(assignment=assignment, kind=kind, value=value, reason=reason, by=by)
+        Decision(assignment=assignment, kind=kind, value=value, reason=reason, by=by, job=job)
         for kind, value, before in [
             ("use", use, assignment.use),
             ("payment", payment, assignment.payment),

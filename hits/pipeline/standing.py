@@ -33,7 +33,7 @@ FEWEST_TOLD = 5
 
 _PEOPLE = """
     WITH page AS (
-        SELECT a.person_id, a.id, a.use, a.payment, a.doubt, a.submitted_at, v.pay,
+        SELECT a.person_id, a.id, a.use, a.waits, a.payment, a.doubt, a.submitted_at, v.pay,
                coalesce(a.golds_shown, 0) AS shown, coalesce(a.golds_failed, 0) AS failed
         FROM hits_assignment a JOIN hits_studyversion v ON v.id = a.version_id
         WHERE a.study_id = %(study)s AND a.state = 'submitted' AND NOT a.is_training
@@ -47,7 +47,7 @@ _PEOPLE = """
         WHERE page.payment = 'approved' GROUP BY 1)
     SELECT page.person_id, count(*), sum(shown), sum(failed),
            count(*) FILTER (WHERE use = 'used'), count(*) FILTER (WHERE use = 'not_used'),
-           count(*) FILTER (WHERE use = 'pending'), count(*) FILTER (WHERE payment = 'refused'),
+           count(*) FILTER (WHERE waits), count(*) FILTER (WHERE payment = 'refused'),
            coalesce(max(paid.pay), 0), max(doubt), max(submitted_at)
     FROM page LEFT JOIN paid ON paid.person_id = page.person_id
     GROUP BY page.person_id

@@ -17,10 +17,12 @@ def test_pages_by_cursor_give_every_row_once(world: World) -> None:
     address: str | None = f"/api/studies/{world.study.slug}/judgments/?page_size=5"
     while address:
         page = client.get(address).json()
-        found += [f"{row['page']} {row['position']}" for row in page["results"]]
+        found += [f"{row['page']} {row['position']} {row['unit']}" for row in page["results"]]
         address = page["next"]
-    judgments = Judgment.objects.filter(slot__assignment__study=world.study).count()
-    assert len(found) == len(set(found)) == judgments > 10
+    judgments = Judgment.objects.filter(slot__assignment__study=world.study)
+    units = judgments.values_list("slot__unit__key", flat=True)
+    assert len(found) == len(set(found)) == len(units) > 10
+    assert sorted(each.split(" ", 2)[2] for each in found) == sorted(units)
 
 
 @pytest.mark.parametrize("cursor", ["x", "cD1hYmM=", "cD0lMDA=", "bz0tMQ=="])

@@ -91,10 +91,7 @@ def test_bulk_decisions_that_run_at_once_decide_on_each_page_once(
     calls = [
         partial(
             bulk.decide_many,
-            by=user,
-            pages=pages,
-            use=use,
-            reason="Seen.",
+            job=bulk.ask(study=study, by=user, pages=pages, use=use, reason="Seen."),
             tell=lambda *a, **k: None,
         )
         for user, use in zip(reviewers, ["used", "not_used"] * 2, strict=True)

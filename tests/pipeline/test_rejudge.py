@@ -84,6 +84,25 @@ def test_what_cannot_be_asked_again_is_refused(
         rejudge(study=study, reason=WHY, by=None, **given)  # type: ignore[arg-type]
 
 
+def test_what_was_removed_is_restored_before_it_is_asked_again_or_made_a_gold(
+    study: Study,
+) -> None:
+    first, second, *_ = judged(study)
+    remove(study=study, things=[Thing(**first.payload)], reason=WHY, by=None)
+    keys = [first.key, second.key]
+    with pytest.raises(Refused, match=f"Restore first .*: {first.key}[.]"):
+        rejudge(study=study, keys=keys, more=1, reason=WHY, by=None)
+    with pytest.raises(Refused, match=f"Restore first .*: {first.key}[.]"):
+        promote(study=study, keys=keys, agreement=1, reason=WHY, by=None)
+
+
+def test_units_on_which_people_do_not_agree_make_no_golds(study: Study) -> None:
+    unjudged = Unit.objects.filter(study=study, gold__isnull=True, counted=0).first()
+    assert unjudged is not None
+    with pytest.raises(Refused, match=f"do not agree that much on {unjudged.key}"):
+        promote(study=study, keys=[unjudged.key], agreement=1, reason=WHY, by=None)
+
+
 def test_an_overlap_sample_is_drawn_by_its_seed(study: Study) -> None:
     given = {"study": study, "units": 5, "judgments": 3, "reason": WHY, "by": None}
     assert overlap(seed=1, **given).units == 5  # type: ignore[arg-type]
@@ -102,9 +121,11 @@ def test_a_promoted_gold_is_asked_of_everybody_but_who_judged_it(study: Study) -
     keys = [each.unit.key for each in ready]
     assert keys
     assert all(each.pool == "true_negative" and each.agreement == 1 for each in ready)
-    with pytest.raises(Refused, match="do not agree that much on nothing"):
+    with pytest.raises(Refused, match="no unit nothing"):
         promote(study=study, keys=["nothing"], agreement=1, reason=WHY, by=None)
     made = promote(study=study, keys=keys, agreement=1, reason=WHY, by=None)
+    with pytest.raises(Refused, match=f"A gold was made already of {keys[0]}"):
+        promote(study=study, keys=keys[:1], agreement=1, reason=WHY, by=None)
     assert promising(study=study, judgments=1) == []
     Unit.objects.filter(study=study, gold__isnull=False, promoted_from__isnull=True).update(
         excluded=True

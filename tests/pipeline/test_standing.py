@@ -9,7 +9,8 @@ from hits.pipeline import standing
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, NotAllowed, PipelineError, Refused
-from hits.pipeline.review import decide
+from hits.pipeline.evidence import track_record
+from hits.pipeline.review import LONGEST_REASON, decide
 from hits.pipeline.submit import submit
 from hits.pipeline.versions import change_version
 from tests import making
@@ -55,21 +56,34 @@ def test_a_record_has_pages_golds_pay_and_what_was_decided(study: Study, rater: 
     assert standing.record_of(study, 0) is None
 
 
+def test_pages_that_a_rule_used_and_a_signal_doubts_wait_in_the_record(
+    study: Study, rater: Account
+) -> None:
+    Assignment.objects.filter(person=rater.person_id, use="used").update(doubt=2)
+    record = standing.record_of(study, rater.person_id)
+    assert record is not None
+    assert (record.used, record.waiting) == (2, 2)
+    page = Assignment.objects.filter(person=rater.person_id).select_related("study").first()
+    assert page is not None
+    assert track_record(page).waiting == 2
+
+
 def test_what_is_done_about_a_person_is_on_record_with_who_and_why(
     study: Study, rater: Account
 ) -> None:
     owner = study.corpus.owner
+    long = "y" * LONGEST_REASON
     for kind in ("warning", "excluded", "readmitted"):
-        standing.act(study=study, person=rater.person_id, kind=kind, text=f"{kind}!", by=owner)
+        standing.act(study=study, person=rater.person_id, kind=kind, text=long, by=owner)
         if kind == "excluded":
             with pytest.raises(PipelineError):
                 draw(study=study, account=rater)
     draw(study=study, account=rater)
     events = PersonEvent.objects.order_by("pk").values_list("kind", "text", "by")
     assert list(events) == [
-        ("warning", "warning!", owner.pk),
-        ("excluded", "excluded!", owner.pk),
-        ("readmitted", "readmitted!", owner.pk),
+        ("warning", long, owner.pk),
+        ("excluded", long, owner.pk),
+        ("readmitted", long, owner.pk),
     ]
     with pytest.raises(DatabaseError, match="only ever added"), transaction.atomic():
         PersonEvent.objects.update(text="Something else.")

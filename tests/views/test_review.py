@@ -270,10 +270,11 @@ def test_many_pages_are_decided_on_by_a_job_and_payment_is_never_refused_so(
 
 
 def test_what_was_decided_on_many_pages_is_taken_back_at_once(study: Study, desk: Client) -> None:
-    pages = [flagged(study) for _ in range(3)]
+    *pages, alone = (flagged(study) for _ in range(4))
     path = f"/review/{study.slug}/many/"
-    sent = {"use": "not_used", "reason": "Not read.", "which": "all", "total": "3"}
+    sent = {"use": "not_used", "reason": "Not read.", "which": "all", "total": "4"}
     desk.post(path, sent)
+    decide(desk, alone, "pay", reason="Not read.")
     many = Job.objects.get(kind="decide")
     undo = f"{path}{many.pk}/undo/"
     assert "still being decided on" in desk.post(undo, follow=True).text
@@ -290,6 +291,7 @@ def test_what_was_decided_on_many_pages_is_taken_back_at_once(study: Study, desk
     assert [refreshed(page) for page in pages] == [
         ("used", "approved"), ("pending", "pending"), ("pending", "pending"),
     ]  # fmt: skip
+    assert refreshed(alone) == ("not_used", "approved")
     assert "taken back" in desk.get(path).text
     assert "taken back already" in desk.post(undo, follow=True).text
     assert pages[1].decisions.count() == 4
