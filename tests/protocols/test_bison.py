@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 
 from hits.analysis.retrieval import bison_accuracy
 from hits.protocol import FieldErrors, protocol
-from hits.protocols.bison import (
-    CaptionsRow,
-    CaptionsSettings,
-    ImagesRow,
-    ImagesSettings,
-    chosen_caption,
-)
+from hits.protocols.bison_captions import CaptionsRow, CaptionsSettings, chosen_caption
+from hits.protocols.bison_images import ImagesRow, ImagesSettings
 from hits.records import (
     Candidate,
     CorpusImage,

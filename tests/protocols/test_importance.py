@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from hits.analysis.surveys import per_image_tau
 from hits.protocol import FieldErrors, Protocol, protocol
-from hits.protocols.importance import LETTERS, ObjectsRow, RelevanceSettings, Settings, WordOf
+from hits.protocols.importance import LETTERS, ObjectsRow, Settings, WordOf
+from hits.protocols.relevance import RelevanceSettings
 from hits.records import CorpusImage, ImageShown, Items, Json, JudgedUnit, Region, UnitDraft
 from hits.sampling.objects import most_important
 from tests.protocols.given import Given, Released

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from hits.protocol import FieldErrors, PageSettings, protocol
-from hits.protocols.refinement import CHOICES, LONGEST_TEXT, RenovationRow, agreed_text
+from hits.protocols.renovation import CHOICES, LONGEST_TEXT, RenovationRow, agreed_text
 from hits.records import (
     CaptionedImage,
     CorpusImage,
