@@ -4,11 +4,16 @@ from a wish."""
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable, Collection
+import tempfile
+import zlib
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.conf import settings
 from django.db import connection, connections, transaction
@@ -38,18 +43,14 @@ def backup(*, folder: Path, program: FindProgram) -> dict[str, Any]:
 
 
 def restore(*, folder: Path, program: FindProgram) -> dict[str, Any]:
-    """In the place of what is there; it is an error if not all is as it was."""
+    """In the place of what is there, once the backup is known to be whole; it is an error if not
+    all is as it was."""
     if not (folder / CONTENTS).is_file():
         raise Refused(f"{folder} holds no finished backup.")
     contents: dict[str, Any] = json.loads((folder / CONTENTS).read_text())
-    _drop_later_tables(contents["rows"])
-    connections.close_all()
-    _run(
-        program("pg_restore"),
-        *("--clean", "--if-exists", "--no-owner", "--single-transaction", "--dbname"),
-        connection.settings_dict["NAME"],
-        folder / DUMP,
-    )
+    if broken := _broken_files(folder / DATA, contents["files"]):
+        raise Refused(f"Nothing is restored: {DATA} lacks {', '.join(broken)} as it was.")
+    _replace_database(folder / DUMP, program, later=_later_tables(contents["rows"]))
     target = Path(settings.DATA_DIR)
     target.mkdir(parents=True, exist_ok=True)
     with tarfile.open(folder / DATA) as archive:
@@ -61,12 +62,50 @@ def restore(*, folder: Path, program: FindProgram) -> dict[str, Any]:
     return contents
 
 
-def _drop_later_tables(backed_up: Collection[str]) -> None:
+def _broken_files(path: Path, files: dict[str, str]) -> list[str]:
+    try:
+        with tarfile.open(path) as archive:
+            found = {
+                each.name: hashlib.file_digest(content, "sha256").hexdigest()
+                for each in archive
+                if isinstance(content := archive.extractfile(each), BufferedReader)
+            }
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise Refused(f"Nothing is restored: {DATA} cannot be read ({error}).") from None
+    return [name for name, sha256 in files.items() if found.get(name) != sha256]
+
+
+def _later_tables(backed_up: Collection[str]) -> list[str]:
     """What a newer version added refers to tables that are replaced, and would hold them."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        for table in connection.introspection.table_names(cursor):
-            if table not in backed_up:
-                cursor.execute(f"DROP TABLE {connection.ops.quote_name(table)} CASCADE")
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+    return [table for table in tables if table not in backed_up]
+
+
+def _replace_database(dump: Path, program: FindProgram, *, later: Collection[str]) -> None:
+    """In one transaction, committed once the dump was read to its end: what fails leaves the
+    database as it was."""
+    connections.close_all()
+    begin = ["BEGIN", "SET client_min_messages = warning"]
+    begin += [f"DROP TABLE {connection.ops.quote_name(table)} CASCADE" for table in later]
+    options = ("--clean", "--if-exists", "--no-owner", "--file=-")
+    read: list[str | Path] = [program("pg_restore"), *options, dump]
+    quietly = ("--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1")
+    write: list[str | Path] = [program("psql"), *quietly]
+    with tempfile.TemporaryFile() as complaints:
+        reading = _start(read, stdout=subprocess.PIPE, stderr=complaints)
+        writing = _start(write, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=complaints)
+        # A session that ended early has said why.
+        with suppress(BrokenPipeError), reading, writing:
+            assert reading.stdout is not None
+            assert writing.stdin is not None
+            writing.stdin.write("".join(f"{each};\n" for each in begin).encode())
+            shutil.copyfileobj(reading.stdout, writing.stdin)
+            if reading.wait() == 0:
+                writing.stdin.write(b"COMMIT;\n")
+        if reading.returncode or writing.returncode:
+            complaints.seek(0)
+            raise Refused(f"Nothing is restored: {complaints.read().decode().strip()}")
 
 
 def count_rows() -> dict[str, int]:
@@ -108,6 +147,19 @@ def _sha256(path: Path) -> str:
 
 
 def _run(program: Path, *options: str | Path) -> None:
+    process = _start([program, *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    _, complaints = process.communicate()
+    if process.returncode != 0:
+        raise Refused(f"{program.name} failed: {complaints.decode().strip()}")
+
+
+def _start(
+    command: Sequence[str | Path],
+    *,
+    stdin: int | None = None,
+    stdout: int,
+    stderr: int | IO[bytes],
+) -> subprocess.Popen[bytes]:
     """Told by its environment where the database is, so that no password is in the list of
     processes."""
     own = connection.settings_dict
@@ -118,12 +170,10 @@ def _run(program: Path, *options: str | Path) -> None:
         "PGPASSWORD": own["PASSWORD"],
         "PGDATABASE": own["NAME"],
     }
-    done = subprocess.run(  # noqa: S603 (a program of PostgreSQL's, and no shell)
-        [program, *options],
+    return subprocess.Popen(  # noqa: S603 (a program of PostgreSQL's, and no shell)
+        command,
         env=os.environ | {name: str(value) for name, value in environment.items() if value},
-        capture_output=True,
-        text=True,
-        check=False,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
     )
-    if done.returncode != 0:
-        raise Refused(f"{program.name} failed: {done.stderr.strip()}")

@@ -63,6 +63,40 @@ def test_a_restore_brings_back_every_row_and_every_file(
         cursor.execute("DELETE FROM hits_judgment")
 
 
+def test_a_restore_that_fails_leaves_everything_as_it_was(
+    settings: LazySettings, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = data = tmp_path / "data"
+    making.corpus(images=2)
+    saved = tmp_path / "saved"
+    call_command("backup", saved, stdout=StringIO())
+    making.corpus(images=1)
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE later (corpus bigint REFERENCES hits_corpus)")
+        cursor.execute("INSERT INTO later SELECT id FROM hits_corpus")
+    rows, files = count_rows(), checksums(data)
+    dump, archive = saved / "database.dump", saved / "data.tar.gz"
+    whole = {dump: dump.read_bytes(), archive: archive.read_bytes()}
+
+    for broken in (dump, archive):
+        for size in (0, 100, len(whole[broken]) // 2, len(whole[broken]) - 100):
+            broken.write_bytes(whole[broken][:size])
+            with pytest.raises(CommandError, match="Nothing is restored: "):
+                call_command("restore", saved, "--yes")
+            assert (count_rows(), checksums(data)) == (rows, files)
+        broken.write_bytes(whole[broken])
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE VIEW holding AS SELECT id FROM hits_corpus")
+    with pytest.raises(CommandError, match="holding depends"):
+        call_command("restore", saved, "--yes")
+    assert (count_rows(), checksums(data)) == (rows, files)
+    with connection.cursor() as cursor:
+        cursor.execute("DROP VIEW holding")
+
+    call_command("restore", saved, "--yes", stdout=StringIO())
+    assert "later" not in count_rows()
+
+
 def test_a_backup_that_lost_a_file_is_told(settings: LazySettings, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path / "data"
     making.corpus(images=2)
