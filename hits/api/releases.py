@@ -89,6 +89,22 @@ class LinkSerializer(serializers.Serializer[Any]):
     expires_at = serializers.DateTimeField()
 
 
+class Releases(mixins.ListModelMixin, Listing):
+    queryset = Release.objects.none()
+    serializer_class = ReleaseSerializer
+    order = ("-pk",)
+    filters = {"name": ("name", serializers.SlugField())}
+
+    def get_queryset(self) -> QuerySet[Release]:
+        theirs = visible.releases(user_of(self.request))
+        return theirs.select_related("made_by").prefetch_related("studies").defer("manifest")
+
+    @extend_schema(operation_id="releases_list")
+    def get(self, request: Request) -> Response:
+        """Releases of one's own studies, the newest first."""
+        return self.list(request)
+
+
 class StudyReleases(mixins.ListModelMixin, Listing):
     queryset = Release.objects.none()
     serializer_class = ReleaseSerializer

@@ -152,6 +152,7 @@ urlpatterns = [
     path(study + "report/<slug:table>/<slug:form>/", reports.ReportFile.as_view()),
     path(study + "judgments/", results.JudgmentList.as_view()),
     path(study + "releases/", releases.StudyReleases.as_view()),
+    path("releases/", releases.Releases.as_view()),
     path("releases/<int:pk>/", releases.ReleaseView.as_view()),
     path("releases/<int:pk>/links/", releases.ReleaseLinks.as_view()),
     path("releases/<int:pk>/files/<str:name>/", releases.ReleaseFileView.as_view()),

@@ -165,6 +165,7 @@ api/studies/<slug:slug>/report/<slug:table>/<slug:form>/ GET    401  404  404  4
 api/studies/<slug:slug>/judgments/                     GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/releases/                      GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/releases/                      POST   401  404  404  404  404  202  202
+api/releases/                                          GET    401  200  200  200  200  200  200
 api/releases/<int:pk>/                                 GET    401  404  404  404  404  200  200
 api/releases/<int:pk>/links/                           POST   401  404  404  404  404  200  200
 api/releases/<int:pk>/files/<str:name>/                GET    401  404  404  404  404  200  200
