@@ -244,7 +244,8 @@ def _attention(study: Study, progress: Progress, pages: Pages, results: Results)
         text = f"{_pages(pages.to_review)} {_wait(pages.to_review)} for review."
         found.append(Attention(text, "warn", "review", "Review"))
     if results.problems:
-        text = f"{results.problems:,} questions have reported problems."
+        have = "question has" if results.problems == 1 else "questions have"
+        text = f"{results.problems:,} {have} reported problems."
         found.append(Attention(text, "warn", "problems", "Read them"))
     if study.state == Study.State.OPEN and progress.is_complete:
         found.append(_complete(study))
@@ -260,7 +261,7 @@ def _attention(study: Study, progress: Progress, pages: Pages, results: Results)
 def _complete(study: Study) -> Attention:
     if study.pilot_of is not None:
         text = f"Every unit has its judgments; “{study.pilot_of.name}” tells the pay they suggest."
-        return Attention(text, "good", "results", "See results")
+        return Attention(text, "good", "pilot_of", "See the pay")
     made = study.releases.filter(withdrawn_at=None).order_by("-pk").defer("manifest").first()
     decided = Decision.objects.filter(assignment__study=study)
     if made is None or decided.filter(pk__gt=made.last_decision_id).exists():

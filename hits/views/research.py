@@ -377,4 +377,6 @@ def _link(found: Study, name: str) -> str:
         return reverse("review_desk", args=[found.slug])
     if name == "jobs":
         return "#jobs"
+    if name == "pilot_of" and found.pilot_of is not None:
+        return reverse("study", args=[found.pilot_of.slug])
     return reverse(f"study_{name}", args=[found.slug])

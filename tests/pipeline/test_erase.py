@@ -1,5 +1,6 @@
 """Nothing is left of a person who was erased, and everything still adds up."""
 
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -171,9 +172,13 @@ def test_only_an_admin_erases_and_nobody_twice_or_while_owed() -> None:
         erase(person=owed.account.person, by=admin)
     assert not Erasure.objects.exists()
     assert account.user is not None
-    call_command(
-        "erase_person", "in_house", account.user.email, "--by", admin.email, "--yes", verbosity=0
-    )
+    command = ("erase_person", "in_house", account.user.email, "--by", admin.email)
+    call_command(*command, stdout=(outlook := StringIO()))
+    assert "Accounts: 1. Pages: 0." in outlook.getvalue()
+    assert "Nothing is erased yet" in outlook.getvalue()
+    assert not Erasure.objects.exists()
+    call_command(*command, "--yes", stdout=(done := StringIO()))
+    assert "Erased. Accounts emptied: 1." in done.getvalue()
     with pytest.raises(Refused, match="already"):
         erase(person=account.person, by=admin)
     with pytest.raises(Refused, match="Nobody is known"):

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
+from django.db.models import F
 from django.test import Client
 
-from hits.models import Release, Study
+from hits.models import Release, Study, Unit
 from hits.pipeline import links
 from hits.pipeline.clone import make_pilot
-from hits.pipeline.open import create_study
+from hits.pipeline.open import create_study, open_study
 from tests import making
 
 pytestmark = pytest.mark.django_db
@@ -49,11 +50,15 @@ def test_a_releases_files_are_downloaded_as_attachments(
         assert desk.get(f"/research/releases/{made.pk}/{name}").status_code == 404
 
 
-def test_a_pilot_has_no_form_for_a_release(study: Study, desk: Client) -> None:
+def test_a_pilot_has_no_form_for_a_release_and_leads_to_the_pay(study: Study, desk: Client) -> None:
     pilot = make_pilot(study=study, pages=1, by=study.corpus.owner)
     text = desk.get(address(pilot, "releases/")).content.decode()
     assert "A pilot is never released" in text
     assert "Make the release" not in text
+    open_study(study=pilot)
+    Unit.objects.filter(study=pilot).update(counted=F("wanted"))
+    text = desk.get(address(pilot, "")).content.decode()
+    assert f'<a class="button small" href="{address(study, "")}">See the pay</a>' in text
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,16 @@ from hits.models import User
 from hits.pipeline import erase
 from hits.pipeline.errors import PipelineError
 
+TO_DO = (
+    "Accounts: {accounts:,}. Pages: {pages:,}. Judgments: {judgments:,}. "
+    "Releases with what they wrote: {releases:,}. Nothing is erased yet: say --yes."
+)
+DONE = (
+    "Erased. Accounts emptied: {accounts:,}. Pages: {pages:,}. "
+    "Answers with words of theirs, now without: {judgments:,}. "
+    "Releases withdrawn: {releases_withdrawn:,}. What they chose stays, without them."
+)
+
 
 class Command(BaseCommand):
     help = "Destroy what says who a person is and all that they wrote. It cannot be undone."
@@ -25,12 +35,12 @@ class Command(BaseCommand):
         try:
             person = erase.find(channel=options["channel"], identity=options["identity"])
             erase.check(person=person, by=by)
-            self._tell("There are", erase.outlook(person))
             if options["yes"]:
-                self._tell("Erased", erase.erase(person=person, by=by).counts)
+                self._tell(DONE, erase.erase(person=person, by=by).counts)
+            else:
+                self._tell(TO_DO, erase.outlook(person))
         except PipelineError as error:
             raise CommandError(error.message) from None
 
     def _tell(self, what: str, counts: dict[str, int]) -> None:
-        told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
-        self.stdout.write(f"{what}: {told}")
+        self.stdout.write(what.format(**counts))
