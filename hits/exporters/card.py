@@ -4,6 +4,8 @@ the Hugging Face hub and `datasets.load_dataset` read."""
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from hits.exporters.formats import PART_OF_AN_ANSWER
+
 NOT_KNOWN = "not known"
 _WORDS = {
     "kept": "Remarks and reported problems are as people wrote them.",
@@ -79,7 +81,7 @@ def _figures(study: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "judgments made up, to rehearse", f"{study['simulated_judgments']:,}"
     yield "dates", f"{study['first_day'] or NOT_KNOWN} to {study['last_day'] or NOT_KNOWN}"
     yield "median time for a page", _or_not_known(study["median_page_seconds"], "{:,.0f} s")
-    yield "median pay an hour", _or_not_known(study["median_hourly_pay"], "{:,.2f}")
+    yield "median pay an hour", _or_not_known(study["median_hourly_pay"], "${:,.2f}")
     yield "units judged", f"{study['units_judged']:,} ({study['units_complete']:,} complete)"
     for outcome, count in study["judgments"].items():
         yield f"judgments, {outcome.replace('_', ' ')}", f"{count:,}"
@@ -100,5 +102,5 @@ def _columns(columns: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
         yield "| | |"
         yield "| --- | --- |"
         for name, meaning in meanings.items():
-            told = meaning.replace("|", "\\|") or "part of the answer"
+            told = meaning.replace("|", "\\|") or PART_OF_AN_ANSWER
             yield f"| `{name}` | {told} |"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hits.exporters.formats import Kind, Typed, Written
+from hits.exporters.formats import PART_OF_AN_ANSWER, Kind, Typed, Written
 
 _CONTEXT = {
     "@language": "en",
@@ -117,7 +117,7 @@ def _field(table: str, column: Typed) -> dict[str, Any]:
         "@type": "cr:Field",
         "@id": f"{table}/{column.name}",
         "name": column.name,
-        "description": column.meaning or "part of the answer",
+        "description": column.meaning or PART_OF_AN_ANSWER,
         "dataType": _TYPES[column.kind],
         "source": source,
     }

@@ -16,6 +16,7 @@ import orjson
 from hits.exporters.streams import csv_of_columns, csv_text
 
 ROWS_A_GROUP = 10_000
+PART_OF_AN_ANSWER = "part of the answer; several values have ; between"
 
 
 class Kind(StrEnum):

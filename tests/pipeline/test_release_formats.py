@@ -151,10 +151,11 @@ def test_the_card_states_people_pay_dates_agreement_and_changes() -> None:
     # Four candidates and two golds, ten seconds each, for 0.50: thirty an hour.
     assert stated["median_hourly_pay"] == 30.0
     assert stated["agreement"]["units_with_two_answers"] == stated["units_complete"]
-    for part in ("| people | 2 |", "| median pay an hour | 30.00 |", "Licence: CC BY 4.0."):
+    for part in ("| people | 2 |", "| median pay an hour | $30.00 |", "Licence: CC BY 4.0."):
         assert part in text
     assert f"| dates | {stated['first_day']} to {stated['last_day']} |" in text
     assert "- The first version." in text
+    assert "| `reasons` | part of the answer; several values have ; between |" in text
 
 
 def test_more_of_the_same_is_a_minor_version_and_anything_else_a_major_one() -> None:
