@@ -28,7 +28,10 @@ def make_a_draft(page: Page, keep: Keep) -> None:
 def choose_what_is_asked_about(page: Page, keep: Keep) -> None:
     expect(page.get_by_role("button", name="Open the study")).to_be_disabled()
     for machine in ("palette", "layout"):
-        page.get_by_label(re.compile(f"{machine}.*image to caption")).check()
+        expect(page.get_by_label(re.compile(f"{machine}.*image to caption"))).to_be_checked()
+        expect(page.get_by_label(re.compile(f"{machine}.*caption to image"))).not_to_be_checked()
+    page.get_by_role("heading", name="What it is asked about").scroll_into_view_if_needed()
+    keep(page, "proposals")
     page.get_by_role("button", name="Keep this choice").click()
     cost = page.locator("#plan-figures")
     expect(cost).to_contain_text("Cost in-house")
