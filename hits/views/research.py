@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Job, Proposal, Publication, Role, Study
-from hits.pipeline import arrange, chain, jobs, visible
+from hits.pipeline import arrange, bulk, chain, jobs, visible
 from hits.pipeline.attention import attention_in, needs_by_study
 from hits.pipeline.clone import pilot_times
 from hits.pipeline.errors import PipelineError, Taken
@@ -342,6 +342,8 @@ def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(visible.jobs(user_of(request)), pk=pk)
     jobs.cancel(found)
     messages.success(request, "The job is asked to stop.")
+    if found.study is not None and found.kind in {bulk.KIND, bulk.BACK}:
+        return redirect("review_many", slug=found.study.slug)
     if found.study is not None and "publication" in found.arguments:
         return redirect("publication", slug=found.study.slug, pk=found.arguments["publication"])
     if found.study is not None:

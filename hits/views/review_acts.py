@@ -142,17 +142,19 @@ def many(request: HttpRequest, slug: str) -> HttpResponse:
 def _decided(study: Study, user: User) -> list[dict[str, Any]]:
     """The last decisions on many pages, and whether this reviewer can take each back."""
     undone = {each.arguments["job"]: each for each in bulk.undoing(study.pk)}
-    running = {Job.State.QUEUED, Job.State.RUNNING}
-    return [
-        {
-            "job": job,
-            "undone": undone.get(job.pk),
-            "may_undo": job.pk not in undone
-            and job.asked_by_id == user.pk
-            and job.state not in running,
-        }
-        for job in study.jobs.filter(kind=bulk.KIND).select_related("asked_by").order_by("-pk")[:5]
-    ]
+    asked = study.jobs.filter(kind=bulk.KIND).select_related("asked_by").order_by("-pk")[:5]
+    return [_with_what_goes_on(job, undone.get(job.pk), user) for job in asked]
+
+
+def _with_what_goes_on(job: Job, undone: Job | None, user: User) -> dict[str, Any]:
+    mine = job.asked_by_id == user.pk
+    now = undone or job
+    return {
+        "job": job,
+        "undone": undone,
+        "running": now if mine and not now.is_finished else None,
+        "may_undo": mine and undone is None and job.is_finished,
+    }
 
 
 @login_required

@@ -91,6 +91,27 @@ def test_a_queue_is_reviewed_by_keyboard_alone(
     assert decided(third) == ("not_used", "refused")
 
 
+def test_many_pages_are_decided_on_by_keyboard_alone(
+    visitor: Visitor, reviewer: User, study: Study, flagged: list[Assignment]
+) -> None:
+    page = visitor(reviewer).new_page()
+    page.goto(address(flagged[0]))
+    page.keyboard.press("b")
+    page.wait_for_url("**/many/")
+    first = page.get_by_role("checkbox", name="Page of rater").first
+    page.keyboard.press("t")
+    expect(first).not_to_be_checked()
+    page.keyboard.press("t")
+    expect(first).to_be_checked()
+    page.keyboard.press("r")
+    page.keyboard.type("Not read.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("3 pages are being decided on.")).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    asked = Job.objects.get(kind="decide").arguments
+    assert (asked["use"], asked["reason"], len(asked["pages"])) == ("not_used", "Not read.", 3)
+
+
 def test_thirty_flagged_pages_are_reviewed_by_keyboard_alone_with_one_undo(
     visitor: Visitor,
 ) -> None:

@@ -267,6 +267,12 @@ def test_many_pages_are_decided_on_by_a_job_and_payment_is_never_refused_so(
         ("not_used", "approved"), ("not_used", "approved"), ("pending", "pending"),
     ]  # fmt: skip
     assert ">2 decided<" in desk.get(path).text
+    assert desk.post(path, sent | {"which": "all", "total": "1"}).status_code == 302
+    asked = Job.objects.filter(kind="decide").latest("pk")
+    assert f'data-job="/research/jobs/{asked.pk}/"' in desk.get(path).text
+    assert desk.post(f"/research/jobs/{asked.pk}/cancel/")["Location"] == path
+    asked.refresh_from_db()
+    assert asked.state == "cancelled"
 
 
 def test_what_was_decided_on_many_pages_is_taken_back_at_once(study: Study, desk: Client) -> None:

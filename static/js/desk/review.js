@@ -47,6 +47,15 @@ if (button) {
   button.addEventListener("click", () => keys.showModal());
 }
 
+const ticks = find("[data-ticks]");
+if (ticks) {
+  ticks.closest("label").hidden = false;
+  ticks.addEventListener("change", () => {
+    const boxes = document.getElementsByName(ticks.dataset.ticks);
+    for (const box of boxes) box.checked = ticks.checked;
+  });
+}
+
 // What was before the reviewer's eyes for a moment is told to the server, which asks for all of a
 // page before payment is refused.
 const LONG_ENOUGH = 400;
