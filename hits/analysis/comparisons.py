@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from hits.analysis.arrays import Floats, Ints, coded, same_length
 from hits.analysis.errors import DegenerateInput, DidNotConverge
+from hits.analysis.heeding import Heed, go_on
 from hits.analysis.likelihood import LEFT, RIGHT, TIE, maximise, probabilities
 from hits.analysis.resampling import (
     LEVEL,
@@ -193,7 +194,9 @@ def fit_wins(names: Sequence[str], wins: Floats) -> BradleyTerry:
     try:
         strengths = choix.ilsr_pairwise_dense(counts, max_iter=MOST_ROUNDS, tol=TOLERANCE)
     except RuntimeError as error:
-        raise DidNotConverge(str(error)) from error
+        raise DidNotConverge(
+            f"The fit of comparisons has not converged in {MOST_ROUNDS:,} rounds."
+        ) from error
     return BradleyTerry(tuple(names), np.asarray(strengths, dtype=np.float64))
 
 
@@ -286,6 +289,7 @@ def intervals(
     replicates: int = REPLICATES,
     level: float = LEVEL,
     seed: int = 0,
+    heed: Heed = go_on,
 ) -> Intervals:
     """Bradley–Terry with intervals that resample workers, items or both (see resampling)."""
     model = fit(comparisons, side=side, ties=ties)
@@ -295,7 +299,7 @@ def intervals(
     fewest = len(comparisons.left)
     for name, codes in chosen.items():
         clusters = number_of_clusters(codes)
-        drawn = _replicates(comparisons, codes, model, replicates, rng)
+        drawn = _replicates(comparisons, codes, model, replicates, rng, heed)
         variances[name] = variance(drawn, clusters)
         fewest = min(fewest, clusters)
     spread = joined_variance(variances)
@@ -337,6 +341,7 @@ def _replicates(
     model: BradleyTerry,
     replicates: int,
     rng: np.random.Generator,
+    heed: Heed,
 ) -> Floats:
     """Of each weighted data set: logits of the scores, log strengths, and the side effect."""
     systems = len(comparisons.names)
@@ -347,6 +352,7 @@ def _replicates(
     at_once = max(1, CELLS_AT_ONCE // max(clusters, systems * systems * 3))
     rows = []
     for first in range(0, replicates, at_once):
+        heed()
         weights = weights_of_clusters(rng, clusters, min(at_once, replicates - first))
         weighted = np.asarray(weights @ by_cluster)
         tallies = _without_itself(weighted.reshape(-1, systems, systems, 3))

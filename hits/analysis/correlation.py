@@ -1,6 +1,6 @@
 """Rank correlations: tables of tau-b and of Spearman's ρ, and CxC's bootstrap of ρ."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +9,7 @@ from scipy import stats
 
 from hits.analysis.arrays import Floats, Ints, finite, same_length
 from hits.analysis.errors import DegenerateInput
+from hits.analysis.heeding import Heed, go_on
 
 Kind = Literal["tau-b", "spearman"]
 SAMPLES = 1000
@@ -70,7 +71,7 @@ def spearman_bootstrap(
     *,
     samples: int = SAMPLES,
     seed: int = 0,
-    heed: Callable[[], None] = lambda: None,
+    heed: Heed = go_on,
 ) -> SampledCorrelation:
     """CxC's sampled bootstrap (Parekh et al. 2021, §4).
 

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from hits.analysis.arrays import Bools, Ints
 from hits.analysis.errors import DegenerateInput
+from hits.analysis.heeding import Heed, go_on
 
 NOTHING = -1
-CELLS_AT_ONCE = 32_000_000
+CELLS_AT_ONCE = 8_000_000
 MOST_CELLS = 250_000_000
 LARGEST_ID = 2**62
 NO_LAYOUT = 'is not in the layout {"query id": [item ids …]}'
@@ -40,8 +41,8 @@ def layout_of(read: object, name: str) -> dict[int, list[int]]:
         raise DegenerateInput(f"{name} {NO_LAYOUT}.")
     try:
         found = {_id(query): _ids(items) for query, items in read.items()}
-    except (ValueError, TypeError, OverflowError) as error:
-        raise DegenerateInput(f"{name} {NO_LAYOUT}: {str(error)[:100]}") from error
+    except _NoIds as error:
+        raise DegenerateInput(f"{name} {NO_LAYOUT}: {error}") from error
     if len(found) < len(read):
         raise DegenerateInput(f"{name} names a query twice.")
     largest = max((max(items, default=0) for items in found.values()), default=0)
@@ -53,17 +54,25 @@ def layout_of(read: object, name: str) -> dict[int, list[int]]:
     return found
 
 
+class _NoIds(Exception):
+    """In words, what stands where ids should."""
+
+
 def _ids(items: object) -> list[int]:
     # A text would be taken for a list of its digits.
     if not isinstance(items, list | tuple | range):
-        raise TypeError(f"{str(items)[:40]!r} is no list of ids.")
+        raise _NoIds(f"{str(items)[:40]!r} is no list of ids.")
     return [item if type(item) is int else _id(item) for item in items]
 
 
 def _id(value: Any) -> int:
-    if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
-        raise TypeError(f"{value!r} is no id.")
-    return int(value)
+    try:
+        number = int(value)
+    except (ValueError, TypeError, OverflowError):
+        raise _NoIds(f"{str(value)[:40]!r} is no id.") from None
+    if isinstance(value, bool) or (isinstance(value, float) and number != value):
+        raise _NoIds(f"{value!r} is no id.")
+    return number
 
 
 @dataclass(frozen=True)
@@ -152,7 +161,12 @@ def rankings_from_layout(layout: Layout, *, complete: bool = False) -> Rankings:
 
 
 def rankings_from_scores(
-    scores: NDArray[np.floating], queries: Ints, gallery: Ints, *, depth: int | None = None
+    scores: NDArray[np.floating],
+    queries: Ints,
+    gallery: Ints,
+    *,
+    depth: int | None = None,
+    heed: Heed = go_on,
 ) -> Rankings:
     """The items of highest score first; equal scores keep the gallery's order."""
     if scores.shape != (len(queries), len(gallery)):
@@ -163,6 +177,7 @@ def rankings_from_scores(
     items = np.empty((len(queries), kept), np.int64)
     at_once = max(1, CELLS_AT_ONCE // max(len(gallery), 1))
     for start in range(0, len(queries), at_once):
+        heed()
         part = np.asarray(scores[start : start + at_once])
         if np.isnan(part).any():
             raise DegenerateInput("Some scores are not numbers.")
@@ -183,19 +198,26 @@ def read_array(path: Path) -> NDArray[Any]:
     try:
         array = np.lib.format.open_memmap(path, mode="r")
     except (ValueError, OSError, EOFError) as error:
-        raise DegenerateInput(f"{path.name} holds no plain array: {str(error)[:200]}") from error
+        raise DegenerateInput(
+            "This is no plain array in an .npy file: it is another file, a broken one, or one of "
+            "Python objects, which are never read."
+        ) from error
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf" or array.ndim != 2:
-        raise DegenerateInput(f"{path.name} is no array of numbers in rows and columns.")
+        raise DegenerateInput("This is no array of numbers in rows and columns.")
     return array
 
 
-def rankings_from_array(array: NDArray[Any], queries: Ints, gallery: Ints | None) -> Rankings:
+def rankings_from_array(
+    array: NDArray[Any], queries: Ints, gallery: Ints | None, *, heed: Heed = go_on
+) -> Rankings:
     """Whole numbers are ids of items, best first; with a gallery, others are scores."""
+    if array.size > MOST_CELLS:
+        raise DegenerateInput(f"{len(array):,} rows of {array.shape[1]:,} items are too many.")
     if array.dtype.kind in "iu":
         return Rankings(np.asarray(queries, np.int64), array)
     if gallery is None:
         raise DegenerateInput("An array of scores needs the ids of its columns.")
-    return rankings_from_scores(array, queries, gallery)
+    return rankings_from_scores(array, queries, gallery, heed=heed)
 
 
 class Lookup:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hits.analysis.arrays import Bools, Floats, Ints
 from hits.analysis.errors import DegenerateInput
+from hits.analysis.heeding import Heed, go_on
 from hits.analysis.rankings import (
     CELLS_AT_ONCE,
     MOST_CELLS,
@@ -62,15 +63,21 @@ def average_precision_at_r(rankings: Rankings, truth: GroundTruth) -> Floats:
     """AP@R of each query; its mean is mAP@R."""
     sizes = truth.sizes
     found = _within(_matches_to(rankings, truth, sizes, int(sizes.max())), sizes)
-    precisions = np.cumsum(found, axis=1) / np.arange(1, found.shape[1] + 1)
-    values: Floats = (precisions * found).sum(axis=1) / sizes
-    return values
+    ranks = np.arange(1, found.shape[1] + 1)
+    values = np.empty(len(found))
+    at_once = max(1, CELLS_AT_ONCE // len(ranks))
+    for start in range(0, len(found), at_once):
+        part = found[start : start + at_once]
+        values[start : start + at_once] = (np.cumsum(part, axis=1) / ranks * part).sum(axis=1)
+    return values / sizes
 
 
 def plausible_match_truth(
     query_classes: dict[int, frozenset[int]],
     gallery_classes: dict[int, frozenset[int]],
     zeta: int,
+    *,
+    heed: Heed = go_on,
 ) -> GroundTruth:
     """Pseudo-positives: pairs whose sets of object classes differ in at most ζ classes.
 
@@ -90,6 +97,7 @@ def plausible_match_truth(
     sizes, near = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     at_once = max(1, CELLS_AT_ONCE // max(1, len(gallery)))
     for start in range(0, len(queries), at_once):
+        heed()
         part = queries[start : start + at_once]
         distances = part.sum(axis=1)[:, None] + items.sum(axis=1) - 2 * part @ items.T
         rows, columns = np.nonzero(distances <= zeta)
@@ -123,13 +131,14 @@ def pmrp(
     return float(np.mean([r_precision(rankings, truth, cut=cut).mean() for truth in truths]))
 
 
-def first_ranks(rankings: Rankings, truth: GroundTruth) -> Ints:
+def first_ranks(rankings: Rankings, truth: GroundTruth, *, heed: Heed = go_on) -> Ints:
     """The rank, from 1 on, of each query's best positive."""
     rows = rankings.rows_of(truth.queries)
     asked = np.arange(len(rows))
     ranks = np.zeros(len(rows), np.int64)
     start, width = 0, FOLD_DEPTH
     while len(asked) and start < rankings.depth:
+        heed()
         found = matches(rankings.items[rows[asked], start : start + width], truth, asked)
         hit = found.any(axis=1)
         ranks[asked[hit]] = start + 1 + found[hit].argmax(axis=1)
@@ -176,12 +185,14 @@ def fold_recalls(
     query_folds: dict[int, int],
     item_folds: dict[int, int],
     ks: Sequence[int] = RECALLS,
+    *,
+    heed: Heed = go_on,
 ) -> dict[int, float]:
     """R@K inside folds: a query's ranking without the items of other folds; the mean of means.
 
     COCO 1K is this with five folds of 1,000 images and 5,000 captions.
     """
-    ranks = _first_ranks_in_fold(rankings, truth, query_folds, item_folds, _deepest(ks))
+    ranks = _first_ranks_in_fold(rankings, truth, query_folds, item_folds, _deepest(ks), heed)
     own = np.array([query_folds[query] for query in truth.queries.tolist()], np.int64)
     queries = np.bincount(own)
     if not queries.all():
@@ -195,6 +206,7 @@ def _first_ranks_in_fold(
     query_folds: dict[int, int],
     item_folds: dict[int, int],
     deepest: int,
+    heed: Heed,
 ) -> Floats:
     """Ranks of best positives within the fold, infinite where they lie beyond `deepest`."""
     lookup = Lookup(np.fromiter(item_folds, np.int64, len(item_folds)))
@@ -206,6 +218,7 @@ def _first_ranks_in_fold(
     before = np.zeros(len(rows), np.int64)
     asked, start, width = np.arange(len(rows)), 0, FOLD_DEPTH
     while len(asked) and start < rankings.depth:
+        heed()
         items = rankings.items[rows[asked], start : start + width]
         require_no_repeats(items)
         inside = fold_of[lookup(items)] == own[asked, None]
@@ -244,8 +257,10 @@ def rsum(image_to_text: dict[int, float], text_to_image: dict[int, float]) -> fl
 
 def bison_accuracy(true_images: dict[int, int], predicted: dict[int, int]) -> Floats:
     """1 for each BISON example whose positive image was chosen, 0 otherwise (BISON §3)."""
+    if not true_images:
+        raise DegenerateInput("There is no example to be right or wrong about.")
     missing = true_images.keys() - predicted.keys()
-    if missing or not true_images:
+    if missing:
         raise DegenerateInput(f"{len(missing)} of {len(true_images)} examples have no prediction.")
     right = [predicted[example] == image for example, image in true_images.items()]
     return np.array(right, np.float64)

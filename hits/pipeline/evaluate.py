@@ -137,7 +137,8 @@ def evaluate(job: Job, tell: Tell = silent) -> list[Table]:
     sources: Mapping[str, Mapping[str, Any]] = job.arguments["sources"]
     paths = {upload: _path(source) for upload, source in sources.items()}
     try:
-        tables = computed(KINDS[asked.kind], paths, asked.settings, tell)
+        names = {upload: file["name"] for upload, file in asked.files.items()}
+        tables = computed(KINDS[asked.kind], paths, asked.settings, tell, names)
     except (Refused, jobs.Cancelled):
         _forget(sources)
         raise
@@ -171,9 +172,16 @@ def _sha256(path: Path) -> str:
 
 
 def computed(
-    kind: Kind, paths: Mapping[str, Path], settings: Mapping[str, Any], tell: Tell = silent
+    kind: Kind,
+    paths: Mapping[str, Path],
+    settings: Mapping[str, Any],
+    tell: Tell = silent,
+    names: Mapping[str, str] | None = None,
 ) -> list[Table]:
-    """The tables of an evaluation of files; what makes no sense is refused in words."""
+    """The tables of an evaluation of files; what makes no sense is refused in words.
+
+    `names` are what the owners of the files call them, where their paths do not tell.
+    """
     # scipy takes a second to import, and only who evaluates should wait for it.
     from hits.analysis.evaluations.computing import COMPUTE
 
@@ -181,7 +189,9 @@ def computed(
     for place, upload in enumerate(kind.uploads):
         if upload.name in paths:
             tell(place, len(kind.uploads) + 1, f"Reading: {upload.label}.")
-            files[upload.name] = _read(upload, paths[upload.name])
+            path = paths[upload.name]
+            called = path.name if names is None else names[upload.name]
+            files[upload.name] = _read(upload, path, called)
     computing = partial(tell, len(kind.uploads), len(kind.uploads) + 1, "Computing.")
     computing()
     try:
@@ -198,7 +208,7 @@ def _few_rows(table: Table) -> Table:
     return replace(table, rows=table.rows[:MOST_ROWS], note=note)
 
 
-def _read(upload: Upload, path: Path) -> Any:
+def _read(upload: Upload, path: Path, called: str) -> Any:
     from hits.analysis.rankings import read_array
 
     try:
@@ -208,9 +218,9 @@ def _read(upload: Upload, path: Path) -> Any:
             return _lines(path)
         return _json(path)
     except AnalysisError as error:
-        raise Refused(f"{upload.label}: {shown(str(error))}") from error
+        raise Refused(f"{upload.label} ({called}): {shown(str(error))}") from error
     except Bad as bad:
-        raise Refused(f"{upload.label}: {bad.detail}") from None
+        raise Refused(f"{upload.label} ({called}): {bad.detail}") from None
 
 
 def _json(path: Path) -> Any:

@@ -1,5 +1,6 @@
 """Evaluations of files: known answers, and clear lines for files that make no sense."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,8 @@ def test_a_matrix_of_scores_ranks_both_ways_as_its_rankings_would(files: Files) 
         ("r.json", b'{"1": {"10": 11}}', "no list of ids"),
         ("r.json", b'{"1": [10.5]}', "is no id"),
         ("r.json", b'{"1": [true]}', "is no id"),
+        ("r.json", b'{"1": ["ten"]}', "'ten' is no id"),
+        ("r.json", b'{"one": [10]}', "'one' is no id"),
         ("r.json", b'{"1": [-1, 10]}', "negative id"),
         ("r.json", b'{"1": ["\\u0000"]}', "NUL"),
         ("r.npy", b"", "no plain array"),
@@ -102,6 +105,7 @@ def test_hostile_rankings_are_refused_in_words(
         "retrieval", image_to_text=files.text(name, content), image_to_text_truth=truth
     )
     assert said in message
+    assert "literal" not in message
 
 
 def test_pickled_and_flat_arrays_are_refused(files: Files) -> None:
@@ -266,6 +270,9 @@ def test_bison_s_accuracy_and_what_an_alteration_changes(files: Files) -> None:
     few = files.json("f", predictions[1:])
     assert "have no prediction" in refusal("bison", annotations=annotations, predictions=few)
     assert "not a list" in refusal("bison", annotations=files.json("x", {}), predictions=few)
+    given = {"annotations": annotations, "predictions": files.json("q", predictions)}
+    others = files.json("y", [{"bison_id": 7, "predicted_image_id": 9}])
+    assert "altered has no example" in refusal("bison", altered=others, **given)
 
 
 def test_a_tie_of_right_and_wrong_counts_half(files: Files) -> None:
@@ -326,18 +333,29 @@ def _boxes(system: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_detection_metrics_that_prefer_what_people_chose_agree_wholly(files: Files) -> None:
+def _detected(files: Files, votes: list[dict[str, Any]]) -> dict[str, Path]:
     truth = [
         {"image_id": n, "category_id": 1, "bbox": [0, 0, 10, 10], "importance": 0.5}
         for n in range(6)
     ]
-    votes = [{"image_id": n, "description": "1" if n % 2 else "2"} for n in range(6)]
-    given = {
+    return {
         "annotations": files.json("a", truth),
         "first": files.json("f", _boxes(0)),
         "second": files.json("s", _boxes(1)),
         "choices": files.json("c", {"Comparison": votes}),
     }
+
+
+def test_people_who_are_undecided_on_every_image_are_told_of(files: Files) -> None:
+    votes = [{"image_id": n, "description": side} for n in range(6) for side in "12"]
+    overall, people = evaluated("detection", {"thresholds": "0"}, **_detected(files, votes))
+    assert len(overall.rows) == 2
+    assert people.why == "On no image did more people choose one system than the other."
+
+
+def test_detection_metrics_that_prefer_what_people_chose_agree_wholly(files: Files) -> None:
+    votes = [{"image_id": n, "description": "1" if n % 2 else "2"} for n in range(6)]
+    given = _detected(files, votes)
     overall, people, intervals = evaluated("detection", {"thresholds": "0, 0.2"}, **given)
     assert len(overall.rows) == 4
     assert people.rows[0][1:] == [6, *[1.0] * 8]

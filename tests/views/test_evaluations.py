@@ -104,8 +104,17 @@ def test_a_file_that_makes_no_sense_fails_with_a_line_that_says_why(desk: Client
     found = made_by(desk.post(f"{NEW}correlation/", {"metrics": broken}))
     assert found.tables is None
     text = desk.get(f"/research/evaluations/{found.pk}/").text
-    assert "Nothing was computed: Metrics: line 3: The line has 2 cells; the first has 3." in text
+    why = "Metrics (metrics.csv): line 3: The line has 2 cells; the first has 3."
+    assert f"Nothing was computed: {why}" in text
     assert uploads() == before
+
+
+def test_a_file_is_called_by_the_name_that_its_owner_gave_it(desk: Client) -> None:
+    values = {"image_to_text": sent("ours.npy", b"nonsense"), "image_to_text_truth": sent("t.json")}
+    found = made_by(desk.post(f"{NEW}retrieval/", values))
+    told = f"({found.files['image_to_text']['name']}): This is no plain array in an .npy file"
+    assert found.files["image_to_text"]["name"] == "ours.npy"
+    assert told in desk.get(f"/research/evaluations/{found.pk}/").text
 
 
 @pytest.mark.parametrize(

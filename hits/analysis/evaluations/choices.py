@@ -53,6 +53,8 @@ def evaluate_bison(given: Given) -> list[Table]:
         altered = _predictions(given, "altered")
         # Not every query can be altered: of the others, nothing is known.
         asked = true.keys() & altered.keys()
+        if not asked:
+            raise DegenerateInput("altered has no example of the annotations.")
         right = {example: true[example] for example in asked}
         rows.append(_line("Altered queries", bison_accuracy(right, altered), "examples")[0])
         changed = predictions_changed(
@@ -105,6 +107,7 @@ def evaluate_forced_choice(given: Given) -> list[Table]:
         own[str(place)] = right, wrong
     rows, remark = [], ""
     for model, scores in by_model.items():
+        given.heed()
         values = forced_choice(scores)
         row, remark = _line(model, values, "examples")
         rows.append([*row, int((values == 0.5).sum())])

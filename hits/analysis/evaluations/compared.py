@@ -34,7 +34,7 @@ def evaluate(given: Given) -> list[Table]:
         return _of_matrix(lines)
     found = _comparisons(given.lines("comparisons", "left", "right", "chosen"))
     side = bool(given.settings["side"])
-    strengths = strength_table(found, side=side)
+    strengths = strength_table(found, side=side, heed=given.heed)
     tables = [strengths, win_table(found)]
     if strengths.rows:
         tallied = comparisons.tally(found)

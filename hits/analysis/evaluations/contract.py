@@ -1,6 +1,6 @@
 """What a kind of evaluation asks for, and how it reads what it was given."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from hits.analysis.arrays import Floats
 from hits.analysis.errors import DegenerateInput
+from hits.analysis.heeding import Heed, go_on
 
 # Lines are CSV or JSONL; a ranking is JSON or an array, an array is .npy.
 Form = Literal["lines", "json", "ranking", "array"]
@@ -61,10 +62,6 @@ class Kind:
     settings: Sequence[Setting] = ()
 
 
-def _go_on() -> None:
-    """Nobody can ask to stop."""
-
-
 @dataclass(frozen=True, slots=True)
 class Given:
     """What was read from the files, by their names, and the settings.
@@ -74,7 +71,7 @@ class Given:
 
     files: Mapping[str, Any]
     settings: Mapping[str, Any]
-    heed: Callable[[], None] = _go_on
+    heed: Heed = go_on
 
     def has(self, name: str) -> bool:
         return name in self.files

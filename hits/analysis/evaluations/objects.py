@@ -21,6 +21,8 @@ Entries = Sequence[Mapping[str, Any]]
 RATINGS = frozenset("123")
 SIDES = frozenset("12")
 MOST_THRESHOLDS = 20
+PEOPLE = "Agreement with people"
+NO_MAJORITY = "On no image did more people choose one system than the other."
 
 
 def _entries(given: Given, name: str, part: str) -> Entries:
@@ -39,6 +41,7 @@ def evaluate_surveys(given: Given) -> list[Table]:
         rows.append(tau_row("The other survey", per_image_tau(survey, other)))
     if given.has("scores"):
         for scorer, by_image in items_of(given.files["scores"], "scores"):
+            given.heed()
             scores = {
                 str(image): [number_of(each, f"scores, {scorer}, {image}") for each in own]
                 for image, own in items_of(by_image, f"scores, {scorer}")
@@ -112,7 +115,11 @@ def evaluate_detection(given: Given) -> list[Table]:
             agreed.append([threshold, images, *(float(each.mean()) for each in shares.values())])
             ends += [_interval(threshold, *each) for each in shares.items()]
     tables = [_metrics_table(overall)]
-    return [*tables, _people_table(agreed), _interval_table(ends)] if chosen else tables
+    if not given.has("choices"):
+        return tables
+    if not chosen:
+        return [*tables, Table("people", PEOPLE, why=NO_MAJORITY)]
+    return [*tables, _people_table(agreed), _interval_table(ends)]
 
 
 BOX = ("image_id", "category_id", "bbox")
@@ -229,4 +236,4 @@ def _people_table(rows: Sequence[Sequence[Cell]]) -> Table:
         "lines", (0,), places, "Importance over", "Agreement with people",
         f"{rows[0][1]:,} images at the first threshold",
     )  # fmt: skip
-    return Table("people", "Agreement with people", note, columns, rows, chart=chart)
+    return Table("people", PEOPLE, note, columns, rows, chart=chart)

@@ -27,7 +27,7 @@ def evaluate_agreement(given: Given) -> list[Table]:
     _require_once(lines)
     judgments = Judgments(units, workers, np.array(values))
     figures = figures_for(is_number=level == "interval", is_ordered=level == "ordinal")
-    rows = agreement_in_rows(QUESTION, judgments, figures)
+    rows = agreement_in_rows(QUESTION, judgments, figures, given.heed)
     people = _people(judgments, [str(name) for name in names], are_names=level == "nominal")
     tables = [rows, people]
     return [*tables, _two_people(judgments)] if len(names) == 2 else tables

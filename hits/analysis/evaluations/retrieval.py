@@ -11,6 +11,7 @@ from hits.analysis import retrieval
 from hits.analysis.arrays import Floats, Ints, coded
 from hits.analysis.errors import AnalysisError, DegenerateInput
 from hits.analysis.evaluations.contract import Given
+from hits.analysis.heeding import Heed
 from hits.analysis.positives import turned
 from hits.analysis.rankings import (
     GroundTruth,
@@ -27,7 +28,8 @@ from hits.records import Cell, Chart, Column, Table
 DIRECTIONS = {"image_to_text": "Image to text", "text_to_image": "Text to image"}
 ROWS_OF = {"image_to_text": "images", "text_to_image": "captions"}
 COLUMNS_OF = {"image_to_text": "captions", "text_to_image": "images"}
-SHARES: Mapping[str, Callable[[Rankings, GroundTruth], Floats]] = {
+Metric = Callable[[Rankings, GroundTruth], Floats]
+SHARES: Mapping[str, Metric] = {
     **{f"R@{k}": partial(retrieval.recall, k=k) for k in retrieval.RECALLS},
     "R-Precision": retrieval.r_precision,
     "mAP@R": retrieval.average_precision_at_r,
@@ -44,7 +46,7 @@ class _Direction:
     values: dict[str, Floats] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
 
-    def compute(self, name: str, metric: Callable[[Rankings, GroundTruth], Floats]) -> None:
+    def compute(self, name: str, metric: Metric) -> None:
         try:
             self.values[name] = metric(self.rankings, self.truth)
         except AnalysisError as error:
@@ -66,10 +68,11 @@ def evaluate(given: Given) -> list[Table]:
         raise DegenerateInput(
             "Give the rankings of a direction or a matrix of scores, and its ground truth."
         )
+    asked: dict[str, Metric] = {**SHARES, "Median rank": partial(_first_ranks, heed=given.heed)}
     for each in directions.values():
-        for name, metric in SHARES.items():
+        for name, metric in asked.items():
+            given.heed()
             each.compute(name, metric)
-        each.compute("Median rank", lambda r, t: retrieval.first_ranks(r, t).astype(np.float64))
         if not each.values:
             raise DegenerateInput(f"{each.title}: {next(iter(each.why.values()))}")
     return [
@@ -77,6 +80,10 @@ def evaluate(given: Given) -> list[Table]:
         _intervals(directions, _image_of(given) if given.has("originals") else {}),
         _recalls(given, directions),
     ]
+
+
+def _first_ranks(rankings: Rankings, truth: GroundTruth, *, heed: Heed) -> Floats:
+    return retrieval.first_ranks(rankings, truth, heed=heed).astype(np.float64)
 
 
 def _ids(given: Given) -> Mapping[str, Ints] | None:
@@ -106,7 +113,8 @@ def _rankings(given: Given, way: str, ids: Mapping[str, Ints] | None) -> Ranking
         read = given.files[way]
         if isinstance(read, np.ndarray):
             queries = ids[ROWS_OF[way]] if ids else _truth(given, way).queries
-            return rankings_from_array(read, queries, ids[COLUMNS_OF[way]] if ids else None)
+            gallery = ids[COLUMNS_OF[way]] if ids else None
+            return rankings_from_array(read, queries, gallery, heed=given.heed)
         layout = layout_of(read, way)
         if any(len(set(items)) < len(items) for items in layout.values()):
             raise DegenerateInput(f"{way}: a ranking names an item twice.")
@@ -115,7 +123,9 @@ def _rankings(given: Given, way: str, ids: Mapping[str, Ints] | None) -> Ranking
         raise DegenerateInput("A matrix of scores needs the ids of its rows and columns.")
     scores = given.files["scores"]
     turned_round = scores if way == "image_to_text" else scores.T
-    return rankings_from_scores(turned_round, ids[ROWS_OF[way]], ids[COLUMNS_OF[way]])
+    return rankings_from_scores(
+        turned_round, ids[ROWS_OF[way]], ids[COLUMNS_OF[way]], heed=given.heed
+    )
 
 
 def _metrics(
@@ -169,7 +179,7 @@ def _plausible(given: Given, directions: Mapping[str, _Direction]) -> dict[str, 
     found: dict[str, float | str | None] = {}
     for way, each in directions.items():
         try:
-            truth = retrieval.plausible_match_truth(*ends[way], 0)
+            truth = retrieval.plausible_match_truth(*ends[way], 0, heed=given.heed)
             found[way] = retrieval.pmrp(each.rankings, [truth])
         except AnalysisError as error:
             found[way] = str(error)
@@ -253,5 +263,7 @@ def _fold_recalls(
     found = {}
     for way, each in directions.items():
         layout, queries, items = both[way]
-        found[way] = retrieval.fold_recalls(each.rankings, ground_truth(layout), queries, items)
+        found[way] = retrieval.fold_recalls(
+            each.rankings, ground_truth(layout), queries, items, heed=given.heed
+        )
     return found

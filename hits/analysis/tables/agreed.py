@@ -9,6 +9,7 @@ from hits.analysis import agreement
 from hits.analysis.agreement import Figure, Judgments, Retest
 from hits.analysis.arrays import coded
 from hits.analysis.errors import AnalysisError, DegenerateInput
+from hits.analysis.heeding import Heed, go_on
 from hits.analysis.tables.intervals import HIGH, LOW, replicates_for
 from hits.analysis.values import neutral_choice, reader_of
 from hits.records import Cell, Column, Said, Table, Tallied
@@ -68,8 +69,10 @@ _COLUMNS = (
 )
 
 
-def agreement_in_rows(question: str, judgments: Judgments, figures: Sequence[Figure]) -> Table:
-    rows = list(_rows_of(question, judgments, figures))
+def agreement_in_rows(
+    question: str, judgments: Judgments, figures: Sequence[Figure], heed: Heed = go_on
+) -> Table:
+    rows = list(_rows_of(question, judgments, figures, heed))
     return Table("agreement", "Agreement", NOTE, _COLUMNS, rows)
 
 
@@ -90,11 +93,12 @@ def _agreement_on(asked: Tallied, said: Sequence[Said], compares: bool) -> Itera
 
 
 def _rows_of(
-    question: str, judgments: Judgments, figures: Sequence[Figure]
+    question: str, judgments: Judgments, figures: Sequence[Figure], heed: Heed = go_on
 ) -> Iterator[list[Cell]]:
     paired = judgments.pairable()
     units, n = int(paired.units.max()) + 1, len(paired.values)
     for figure in figures:
+        heed()
         yield [question, _NAMES[figure], *_agreement_figure(judgments, figure, units, n)]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from hits.analysis import comparisons
 from hits.analysis.errors import AnalysisError
+from hits.analysis.heeding import Heed, go_on
 from hits.analysis.likelihood import LEFT
 from hits.analysis.likelihood import TIE as NEITHER
 from hits.analysis.resampling import By
@@ -37,7 +38,9 @@ def _as_shown(said: Iterable[Said]) -> Iterator[tuple[str, str, str | None, int,
             )
 
 
-def strength_table(found: comparisons.Comparisons, *, side: bool = False) -> Table:
+def strength_table(
+    found: comparisons.Comparisons, *, side: bool = False, heed: Heed = go_on
+) -> Table:
     tallied = comparisons.tally(found)
     wins = comparisons.wins_of(tallied)
     ties = bool(tallied[..., NEITHER].any())
@@ -46,7 +49,7 @@ def strength_table(found: comparisons.Comparisons, *, side: bool = False) -> Tab
         model = comparisons.fit(found, ties=ties, side=side)
     except AnalysisError as error:
         return Table("strengths", title, why=str(error))
-    ends, remark = _score_intervals(found, ties=ties, side=side)
+    ends, remark = _score_intervals(found, ties=ties, side=side, heed=heed)
     rows: list[list[Cell]] = [
         [name, float(score), *ends.get(name, (None, None)), int(won), int(lost)]
         for name, score, won, lost in zip(
@@ -80,7 +83,7 @@ def strengths_in_rows(title: str, note: str, rows: Sequence[Sequence[Cell]]) -> 
 
 
 def _score_intervals(
-    found: comparisons.Comparisons, *, ties: bool, side: bool
+    found: comparisons.Comparisons, *, ties: bool, side: bool, heed: Heed
 ) -> tuple[dict[str, tuple[float, float]], str]:
     by = _resampled(found)
     if by is None:
@@ -89,7 +92,9 @@ def _score_intervals(
     if not replicates:
         return {}, "There are too many comparisons for intervals here."
     try:
-        made = comparisons.intervals(found, by=by, ties=ties, side=side, replicates=replicates)
+        made = comparisons.intervals(
+            found, by=by, ties=ties, side=side, replicates=replicates, heed=heed
+        )
     except AnalysisError as error:
         return {}, f"Without intervals: {error}"
     ends = {name: (each.low, each.high) for name, each in made.scores.items()}
