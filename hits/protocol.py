@@ -261,6 +261,10 @@ class Protocol(ABC, Generic[Settings, Wording]):
     def describe(self, answer: Json, wording: Wording) -> str:
         """An answer, or a gold, in words for reviewers."""
 
+    def retell(self, answer: Json, wording: Wording) -> str:
+        """An answer, or a gold, in words for the person whose answer it is."""
+        return self.describe(answer, wording)
+
     @abstractmethod
     def aggregate(self, answers: Sequence[Json]) -> Aggregate: ...
 

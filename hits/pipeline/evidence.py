@@ -69,9 +69,10 @@ class TrackRecord:
     median_seconds: float | None
 
 
-def answers_of(assignment: Assignment) -> list[Answered]:
+def answers_of(assignment: Assignment, *, to_its_person: bool = False) -> list[Answered]:
     """All questions of a page in their order; the assignment comes with its study and version."""
     kind = protocol(assignment.study.protocol)
+    in_words = kind.retell if to_its_person else kind.describe
     wording = kind.wording_model.model_validate(assignment.version.wording)
     slots = list(
         Slot.objects.filter(assignment=assignment)
@@ -96,10 +97,10 @@ def answers_of(assignment: Assignment) -> list[Answered]:
                 position=position,
                 images=[part for part in parts if isinstance(part, ImageShown)],
                 texts=[part for part in parts if isinstance(part, str)],
-                answer=kind.describe(answer, wording) if answer is not None else "",
+                answer=in_words(answer, wording) if answer is not None else "",
                 problem=problem or "",
                 seconds=seconds,
-                expected=kind.describe(gold, wording) if gold is not None else "",
+                expected=in_words(gold, wording) if gold is not None else "",
                 passed=kind.check(answer, gold) if gold and answer else None,
                 explanation=(gold or {}).get(EXPLANATION, ""),
                 is_retired=gold is not None and is_retired,

@@ -37,7 +37,7 @@ def feedback_on(page: Assignment) -> Feedback | None:
     """For the person of the page, who may know these golds now; nothing on any other page."""
     if not page.is_training or page.state != Assignment.State.SUBMITTED:
         return None
-    answers = answers_of(page)
+    answers = answers_of(page, to_its_person=True)
     theirs = Participation.objects.get(study=page.study_id, person=page.person_id)
     submitted = tries_of(page.study_id, page.person_id).filter(state="submitted").count()
     assert page.study.version is not None

@@ -68,9 +68,10 @@ def import_judgments(
     read = counts["lines"]
     while check_submitted(study=study):
         tell(read, message="Checking golds.")
-    if counts["added"]:
+    added = counts["added"]
+    if added:
         note([study.pk])
-    tell(read, read, f"{counts['added']:,} judgments added.")
+    tell(read, read, "1 judgment added." if added == 1 else f"{added:,} judgments added.")
     return {**counts, **file.outcome()}
 
 

@@ -49,7 +49,8 @@ def import_rows(
     with opened(study=study, source=source, called=called, report=report) as file:
         taken, added = _store(study, file, tell)
     analyze("hits_studyrow (study_id, number)")
-    tell(taken + file.refused, taken + file.refused, f"{added:,} rows added.")
+    read = taken + file.refused
+    tell(read, read, "1 row added." if added == 1 else f"{added:,} rows added.")
     return {"added": added, "there": taken - added, **file.outcome()}
 
 

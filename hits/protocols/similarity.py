@@ -271,6 +271,13 @@ class Similarity(PagedProtocol[Own, Said]):
         parts = [str(answer["score"]), f"near “{nearest}”", answer.get("comment", "")]
         return " · ".join(filter(None, parts))
 
+    def retell(self, answer: Json, wording: Said) -> str:
+        """Without its number, which nobody is shown while moving the slider."""
+        if "score" not in answer:
+            return f"From {_place(answer['low'], wording)} to {_place(answer['high'], wording)}"
+        place = _place(answer["score"], wording)
+        return " · ".join(filter(None, [place[0].upper() + place[1:], answer.get("comment", "")]))
+
     def aggregate(self, answers: Sequence[Json]) -> Aggregate:
         """The mean, of two decimals as it is published; positive by what is published."""
         total = sum((Decimal(str(answer["score"])) for answer in answers), Decimal(0))
@@ -297,7 +304,7 @@ class Similarity(PagedProtocol[Own, Said]):
         """The mean of each pair, and each judgment by itself, of each split."""
         files: dict[str, Iterable[str]] = {}
         for own in source.by_split():
-            name = "_".join(filter(None, [self.slug, _NOT_IN_A_NAME.sub("-", own.split)]))
+            name = "_".join(filter(None, [self.slug, _in_a_name(own.split)]))
             files[f"{name}.csv"] = as_csv(
                 (*self.ends, "agg_score", "sampling_method"), self._means(own, settings)
             )
@@ -351,6 +358,22 @@ def proposed_by_machines(source: UnitSource, nearest: int) -> Proposed:
 def _nearest_anchor(score: float) -> str:
     """Halfway between two descriptions, the upper one."""
     return str(int(score + 0.5))
+
+
+def _place(score: float, wording: Wording) -> str:
+    """Where on the scale a score is, in the words along it."""
+    nearest = int(_nearest_anchor(score))
+    words = f"“{wording.anchors[str(nearest)]}”"
+    if score == nearest:
+        return words
+    return f"above {words}" if score > nearest else f"below {words}"
+
+
+def _in_a_name(split: str) -> str:
+    """The split as a part of a file's name; no two splits are the same one there."""
+    return _NOT_IN_A_NAME.sub(
+        lambda found: "".join(f"={byte:02X}" for byte in found[0].encode()), split
+    )
 
 
 def _method(unit: JudgedUnit) -> str:

@@ -114,8 +114,15 @@ def test_the_same_file_again_adds_nothing(study: Study, tmp_path: Path) -> None:
 
 def test_more_of_a_file_adds_only_what_is_new(study: Study, tmp_path: Path) -> None:
     bring(study, tmp_path, PLAIN)
-    more = bring(study, tmp_path, PLAIN + "cy,2,10,no\n")
+    said: list[str] = []
+    more = bring(
+        study,
+        tmp_path,
+        PLAIN + "cy,2,10,no\n",
+        tell=lambda done, total=None, message="": said.append(message),
+    )
     assert (more["added"], more["there"], more["people"]) == (1, 3, 1)
+    assert said[-1] == "1 judgment added."
 
 
 def test_a_worker_judges_a_unit_once(study: Study, tmp_path: Path) -> None:

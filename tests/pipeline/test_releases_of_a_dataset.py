@@ -141,19 +141,22 @@ def similarities(corpus: Corpus, split: str) -> list[Study]:
 
 
 @in_a_transaction
-def test_the_three_similarities_of_two_splits_come_out_as_six_tables_and_their_twins() -> None:
+@pytest.mark.parametrize("splits", [("val", "test"), ("a/b", "a-b")])
+def test_the_three_similarities_of_two_splits_come_out_as_six_tables_and_their_twins(
+    splits: tuple[str, str],
+) -> None:
     corpus = making.corpus(images=4)
     first_two = corpus.images.order_by("pk")[:2].values_list("pk", flat=True)
-    Image.objects.filter(corpus=corpus).update(split="test")
-    Image.objects.filter(pk__in=list(first_two)).update(split="val")
-    studies = [*similarities(corpus, "val"), *similarities(corpus, "test")]
+    Image.objects.filter(corpus=corpus).update(split=splits[1])
+    Image.objects.filter(pk__in=list(first_two)).update(split=splits[0])
+    studies = [*similarities(corpus, splits[0]), *similarities(corpus, splits[1])]
     for study in studies:
         answer(study, SCORE)
     made = release(studies=studies, name="crossed", by=corpus.owner)
     tables = {
-        f"{slug}_{split}{raw}.csv"
+        f"{slug}_{split.replace('/', '=2F')}{raw}.csv"
         for slug in ("sts", "sis", "sits")
-        for split in ("val", "test")
+        for split in splits
         for raw in ("", "_raw")
     }
     found = set(made.files.filter(name__endswith=".csv").values_list("name", flat=True))

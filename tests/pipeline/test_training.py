@@ -36,10 +36,12 @@ from hits.pipeline.submit import free_expired, give_back, submit
 from hits.pipeline.training import NO_MORE_TRIES, OPEN_ELSEWHERE, NotQualified, let_in, standings
 from hits.pipeline.versions import change_version
 from tests import making
+from tests.protocols.cases.similarity import rows_of, study_of
 
 pytestmark = pytest.mark.django_db
 
 SMALL = {"candidates_a_page": 4, "justification": False}
+SET = {"score": "3.27", "set": "1"}
 TRAINING: dict[str, Any] = {"training_units": 4, "training_accuracy": 75, "training_attempts": 2}
 
 
@@ -173,6 +175,22 @@ def test_feedback_tells_of_each_question_what_was_answered_what_is_right_and_why
         expected = each.expected.startswith("A yes")
         assert each.explanation == f"Because of {expected}."
         assert (each.answer == "100% YES") == (expected == each.passed)
+
+
+def test_feedback_of_a_slider_says_no_number() -> None:
+    corpus = making.corpus(images=12)
+    ids = list(corpus.images.order_by("pk").values_list("pk", flat=True))
+    rows = rows_of(("image1", ids), ("image2", ids[1:]))
+    study = study_of("sis", corpus, rows, training_units=3, training_accuracy=50)
+    page = draw(study=study, account=making.rater(study))
+    fields = {f"q{n}-{name}": [value] for n in (1, 2, 3) for name, value in SET.items()}
+    submit(assignment_key=page.key, account=page.account, fields=fields)
+    for each in told(page).answers:
+        assert each.passed
+        assert (each.answer, each.expected) == (
+            "Above “Roughly equivalent”",
+            "From below “Roughly equivalent” to “Near duplicates”",
+        )
 
 
 def test_feedback_says_how_many_tries_are_left(study: Study, account: Account) -> None:

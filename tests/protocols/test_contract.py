@@ -221,7 +221,7 @@ def test_its_golds_are_trained_on_before_the_first_page(case: Case) -> None:
     told = case.client.get(f"/work/{case.page.key}/done/").text
     ((_, gold),) = case.golds()
     assert "You qualified." in told
-    assert escape(case.kind.describe(gold, case.wording)) in told
+    assert escape(case.kind.retell(gold, case.wording)) in told
     assert not draw(study=case.study, account=case.account).is_training
 
 

@@ -132,6 +132,21 @@ def test_a_gold_and_an_answer_are_described_in_words() -> None:
     assert SIS.describe(answer, wording) == "3.6 · near “Mostly equivalent”"
 
 
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({"score": 4.0}, "“Mostly equivalent”"),
+        ({"score": 3.6, "comment": "Both run."}, "Below “Mostly equivalent” · Both run."),
+        ({"score": 0.05}, "Above “Completely dissimilar”"),
+        ({"low": 2, "high": 3.6}, "From “Some details shared” to below “Mostly equivalent”"),
+    ],
+)
+def test_who_answered_is_told_the_place_on_the_scale_and_no_number(
+    answer: Json, words: str
+) -> None:
+    assert SIS.retell(answer, SIS.wording_model()) == words
+
+
 def said(*scores: float) -> list[Json]:
     return [{"score": score, "moved": ["pointer"]} for score in scores]
 
@@ -465,7 +480,10 @@ def test_an_image_without_a_file_name_is_called_by_its_id() -> None:
 
 
 def test_a_split_cannot_lead_out_of_the_release() -> None:
-    assert set(exported("sts", split="../../x")) == {"sts_..-..-x.csv", "sts_..-..-x_raw.csv"}
+    assert set(exported("sts", split="../../x")) == {
+        "sts_..=2F..=2Fx.csv",
+        "sts_..=2F..=2Fx_raw.csv",
+    }
     assert set(exported("sts", split="")) == {"sts.csv", "sts_raw.csv"}
 
 
