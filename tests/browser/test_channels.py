@@ -11,6 +11,8 @@ from hits.models import ClaimState, Intent, Job, Publication, Study
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.ledger import settle_due
+from hits.pipeline.letters import signed
+from hits.pipeline.standing import open_appeals
 from hits.pipeline.submit import submit
 from tests import making, selling
 from tests.browser.conftest import Visitor
@@ -159,3 +161,23 @@ def test_every_page_is_accessible_and_fits(
     page.get_by_role("button", name="Review the costs").click()
     expect(page.get_by_role("button", name="Publish")).to_be_visible()
     assert_accessible_and_fits(page, "costs")
+
+
+def test_a_worker_writes_back_once_from_the_address_in_a_letter(
+    visitor: Visitor, study: Study
+) -> None:
+    page_done = making.claim(making.publication(study, hits=1)).assignment
+    assert page_done is not None
+    address = f"/notes/{signed(study.pk, page_done.account_id)}/"
+    context = visitor(width=360)
+    page, older = context.new_page(), context.new_page()
+    for each in (page, older):
+        each.goto(address)
+    page.get_by_label("What should they know?").fill("I read each of them.")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_text("Sent to the reviewers.")).to_be_visible()
+    older.get_by_label("What should they know?").fill("And took my time.")
+    older.get_by_role("button", name="Send").click()
+    expect(older.get_by_text("This was not sent: And took my time.")).to_be_visible()
+    assert [each.text for each in open_appeals(study)] == ["I read each of them."]
+    assert_accessible_and_fits(older, address)
