@@ -91,12 +91,14 @@ class ClaimNotify(APIView):
         operation_id="claims_notify", request=MessageSerializer, responses=SentSerializer
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Write to the worker."""
+        """Write to the worker. It is sent once work of theirs is paid or refused: before, no
+        marketplace delivers it."""
         claim = claim_of(request, pk)
         workers.notify(
             publication=claim.hit.publication,
             accounts=[claim.account],
             by=user_of(request),
+            about=claim,
             **sent(MessageSerializer, request),
         )
         return Response({"workers": 1})

@@ -84,6 +84,16 @@ class Intent(models.Model):
         return found
 
     @property
+    def waits_for(self) -> str:
+        """What comes before a call about somebody's work that nobody has begun to make."""
+        if self.claim is None or self.attempts or self.settled_at is not None:
+            return ""
+        if self.action != "notify":
+            return "" if self.claim.theirs else "Waits until the marketplace confirms the work."
+        is_decided = self.claim.theirs in {Claim.Theirs.APPROVED, Claim.Theirs.REJECTED}
+        return "" if is_decided else "Waits until work of this worker is paid or refused."
+
+    @property
     def may_be_repeated(self) -> bool:
         """By a person; what a launch makes is repeated by resuming it."""
         if self.action in OF_A_LAUNCH:

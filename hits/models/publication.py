@@ -174,6 +174,10 @@ class ClaimQuerySet(models.QuerySet["Claim"]):
     def in_state(self, state: str) -> "ClaimQuerySet":
         return self.annotate(how_far=_how_far()).filter(how_far=state)
 
+    def decided(self) -> "ClaimQuerySet":
+        """Paid or refused at the marketplace."""
+        return self.filter(theirs__in=[Claim.Theirs.APPROVED, Claim.Theirs.REJECTED])
+
     def count_by_state(self) -> dict[str, int]:
         states = self.order_by().annotate(how_far=_how_far()).values_list("how_far")
         counted = dict(states.annotate(Count("pk")))

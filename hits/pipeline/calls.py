@@ -64,6 +64,7 @@ def _sent_again(intent: Intent, by: User | None) -> Intent:
         token=f"notify-again-{intent.pk}",
         publication=intent.publication,
         hit=intent.hit,
+        claim=intent.claim,
         by=by,
     )
     intent.state = Intent.State.DISMISSED

@@ -82,10 +82,12 @@ def opened(name: str) -> Channel:
 
 def unsettled() -> QuerySet[Intent]:
     """Calls still to be made; those about a submission wait until it is confirmed, and letters
-    about it until it is decided: before, a marketplace delivers none."""
+    about it until some work of its worker is decided: before, a marketplace delivers none."""
     unconfirmed = Claim.objects.filter(pk=OuterRef("claim"), theirs="")
-    undecided = Q(action=Notify.action, claim__theirs=Claim.Theirs.SUBMITTED)
-    return Intent.objects.filter(~Exists(unconfirmed), settled_at__isnull=True).exclude(undecided)
+    decided = Claim.objects.filter(account=OuterRef("claim__account")).decided()
+    is_letter = Q(action=Notify.action)
+    waits = Q(~is_letter, Exists(unconfirmed)) | Q(is_letter, ~Exists(decided), claim__isnull=False)
+    return Intent.objects.filter(~waits, settled_at__isnull=True)
 
 
 def due() -> QuerySet[Intent]:

@@ -3,7 +3,7 @@ which they read it and write back, without a login here."""
 
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
-from django.db.models import Case, QuerySet, When
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from hits.channels.configured import names
@@ -66,11 +66,9 @@ def send(event: PersonEvent) -> None:
 
 
 def _confirmed(study_id: int, person: int) -> QuerySet[Claim]:
-    """The last claim of each account, a decided one where there is one: whoever only wrote
-    somebody's id has none."""
+    """The last claim of each account: whoever only wrote somebody's id has none."""
     claims = Claim.objects.filter(
         account__person=person, hit__publication__study=study_id, account__channel__in=names()
     ).exclude(theirs="")
-    waits = Case(When(theirs=Claim.Theirs.SUBMITTED, then=1), default=0)
-    newest = claims.order_by("account", waits, "-pk").distinct("account")
+    newest = claims.order_by("account", "-pk").distinct("account")
     return newest.select_related("account", "hit__publication")

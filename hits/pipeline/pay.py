@@ -119,13 +119,18 @@ def _reject(claim: Claim) -> Intent | None:
     appeal = f"\n\n{APPEAL} {address}"
     return ledger.intend(
         channel=publication.channel,
-        order=Reject(claim.ref, decision.reason[: LONGEST_FEEDBACK - len(appeal)] + appeal),
+        order=Reject(claim.ref, _cut(decision.reason, LONGEST_FEEDBACK - len(appeal)) + appeal),
         token=f"reject-{claim.pk}",
         publication=publication,
         hit=claim.hit,
         claim=claim,
         by=decision.by,
     )
+
+
+def _cut(text: str, longest: int) -> str:
+    """The address that follows leads to the whole of it."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _is_settled(claim: Claim) -> bool:

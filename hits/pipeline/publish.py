@@ -320,17 +320,23 @@ def delete_hits(*, publication: Publication, by: User) -> int:
 
 
 def hits_to_delete(publication: Publication) -> QuerySet[Hit]:
-    """Nobody can hand them over, what was handed over is decided there, and no call about it is
-    on its way. A refusal can be taken back only while the marketplace knows the HIT."""
+    """Nobody can hand them over, or somebody has: a HIT is sold once. What was handed over is
+    decided there, and no call about it is on its way. A refusal can be taken back only while the
+    marketplace knows the HIT."""
     open_to_appeal = timezone.now() - _time_to_turn_a_refusal(publication)
     unpaid = Q(theirs=Claim.Theirs.SUBMITTED) | Q(
         theirs=Claim.Theirs.REJECTED, submitted_there_at__gt=open_to_appeal
     )
-    undecided = Claim.objects.filter(unpaid, hit=OuterRef("pk"))
+    claims = Claim.objects.filter(hit=OuterRef("pk"))
     asked = Intent.objects.filter(hit=OuterRef("pk"))
     calls = asked.filter(Q(action=Delete.action) | Q(settled_at__isnull=True))
-    over = publication.hits.over(timezone.now()).filter(~Exists(undecided), ~Exists(calls))
-    return over.exclude(pk__in=publication.hits.in_work().values("pk"))
+    over = publication.hits.over(timezone.now())
+    done = publication.hits.filter(Exists(claims.exclude(theirs="")), state=Hit.State.ENDED)
+    return publication.hits.filter(
+        Q(pk__in=over.values("pk")) | Q(pk__in=done.values("pk")),
+        ~Exists(claims.filter(unpaid)),
+        ~Exists(calls),
+    ).exclude(pk__in=publication.hits.in_work().values("pk"))
 
 
 def _time_to_turn_a_refusal(publication: Publication) -> timedelta:

@@ -26,7 +26,7 @@ def notify(
     about: Claim | None = None,
 ) -> list[Intent]:
     """Write to workers, so many at once as the marketplace takes; once for each key. A letter
-    about somebody's work waits until that is decided."""
+    about somebody's work waits until they can be reached."""
     if not accounts:
         raise Refused("Say who is written to.")
     if any(account.channel != publication.channel for account in accounts):
@@ -48,6 +48,11 @@ def notify(
     ]
     jobs.ask_once(kind="settle", arguments={}, queue=QUEUE)
     return intents
+
+
+def can_be_reached(account: Account) -> bool:
+    """Marketplaces deliver messages only to those whose work was paid or refused before."""
+    return account.claims.decided().exists()
 
 
 def block(*, account: Account, reason: str, by: User) -> Intent:

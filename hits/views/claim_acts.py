@@ -95,8 +95,14 @@ BONUS = Act(
 
 
 def _confirm_message(claim: Claim, values: Values) -> Confirmation:
+    name = claim.hit.publication.channel.capitalize()
+    when = (
+        ""
+        if workers.can_be_reached(claim.account)
+        else ", once it has paid or refused work of theirs"
+    )
     return Confirmation(
-        what=f"{claim.hit.publication.channel.capitalize()} sends {_worker(claim)} this message:",
+        what=f"{name} sends {_worker(claim)} this message{when}:",
         quoted=f"{values['subject']}\n\n{values['text']}",
         button="Send the message",
     )
@@ -108,16 +114,19 @@ def _send_message(claim: Claim, values: Values, by: User, key: UUID) -> str:
         accounts=[claim.account],
         by=by,
         key=key,
+        about=claim,
         **values,
     )
-    return "The message is on its way."
+    if workers.can_be_reached(claim.account):
+        return "The message is on its way."
+    return "The message is sent once work of this worker is paid or refused."
 
 
 WRITE = Act(
     name="message",
     title="Write to the worker",
-    about="The marketplace delivers it, by email or on a page of its own; it cannot be answered "
-    "here.",
+    about="The marketplace delivers it, by email or on a page of its own, to workers whose work "
+    "was paid or refused; it cannot be answered here.",
     form=MessageForm,
     confirm=_confirm_message,
     do=_send_message,

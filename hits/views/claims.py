@@ -201,7 +201,7 @@ def write(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     context = study_context(request, publication.study, "channels") | {
         "act": {
             "title": "Write to workers",
-            "about": f"{name.capitalize()} delivers it to each of them.",
+            "about": f"{name.capitalize()} delivers it to those whose work it has paid or refused.",
         },
         "form": form,
         "back": reverse("publication", args=[slug, pk]),

@@ -92,6 +92,20 @@ def test_a_letter_waits_until_the_marketplace_was_told_to_pay_or_refuse(claim: C
     assert "Please read to the end." in Message.objects.get().text
 
 
+def test_a_letter_does_not_wait_where_other_work_of_the_worker_was_decided(claim: Claim) -> None:
+    worker = TheirAssignment.objects.exclude(submitted_at=None).get().worker
+    assert claim.assignment is not None
+    making.refuse(claim.assignment, claim.hit.publication.created_by, "All the same answer.")
+    settle_payments()
+    settle_due()
+    newer = selling.do_page(selling.live_hit(claim.hit.publication), worker)
+    reconcile(claim.hit.publication)
+    said(claim, "warning", "Please read to the end.")
+    settle_due()
+    assert Intent.objects.get(action="notify").claim == newer
+    assert "Please read to the end." in Message.objects.get().text
+
+
 def test_nobody_is_written_to_whose_id_the_marketplace_has_not_confirmed(claim: Claim) -> None:
     Claim.objects.update(theirs="", confirmed_at=None)
     said(claim, "warning", "Please read to the end.")

@@ -23,7 +23,7 @@ from hits.pipeline.pay import (
     settle_payments,
     spending,
 )
-from hits.pipeline.publish import hits_to_delete, launches_left
+from hits.pipeline.publish import delete_hits, hits_to_delete, launches_left, set_state
 from hits.pipeline.reconcile import free_unconfirmed, reconcile
 from hits.pipeline.review import decide
 from hits.pipeline.workers import block, notify, unblock
@@ -76,6 +76,15 @@ def test_the_reason_of_a_refusal_is_what_the_worker_reads(claim: Claim) -> None:
     assert paid_there() == "rejected"
     there = TheirAssignment.objects.exclude(submitted_at=None).get()
     assert there.feedback.startswith("Every answer was the same.\n\n")
+
+
+def test_a_reason_too_long_for_the_marketplace_is_seen_to_be_cut(claim: Claim) -> None:
+    decision(claim, "refused", "Every answer was the same. " * 50)
+    settle_payments()
+    settle_due()
+    there = TheirAssignment.objects.exclude(submitted_at=None).get()
+    assert len(there.feedback) <= 1000
+    assert "…\n\nIf you think that this is wrong, tell the reviewers: http" in there.feedback
 
 
 def test_what_is_not_decided_or_not_confirmed_is_not_paid(publication: Publication) -> None:
@@ -158,6 +167,23 @@ def test_a_hit_is_not_deleted_while_its_refusal_can_be_turned_or_a_bonus_is_on_i
     given.refresh_from_db()
     assert given.state == "done"
     assert claim.hit in hits_to_delete(publication)
+
+
+def test_a_hit_whose_page_is_paid_is_deleted_long_before_it_would_expire(
+    claim: Claim, publication: Publication
+) -> None:
+    by = publication.created_by
+    set_state(publication=publication, state="closed", by=by)
+    selling.run_jobs()
+    assert delete_hits(publication=publication, by=by) == 0
+    decision(claim, "approved")
+    settle_payments()
+    settle_due()
+    assert list(hits_to_delete(publication)) == [claim.hit]
+    assert delete_hits(publication=publication, by=by) == 1
+    selling.run_jobs()
+    claim.hit.refresh_from_db()
+    assert claim.hit.state == "deleted"
 
 
 def test_a_hit_is_not_deleted_before_the_marketplace_was_asked_for_its_last_page(

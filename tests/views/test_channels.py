@@ -33,6 +33,7 @@ from hits.models import (
     Study,
 )
 from hits.pipeline.draw import draw
+from hits.pipeline.ledger import due
 from hits.pipeline.standing import own_record
 from hits.pipeline.submit import submit
 from tests import balance, making
@@ -628,6 +629,20 @@ def test_excluding_says_what_the_worker_still_can_do(
     acted(desk, study, claim, "readmit")
     theirs.refresh_from_db()
     assert theirs.excluded_reason == ""
+
+
+def test_a_message_to_a_worker_who_cannot_be_reached_yet_says_that_it_waits(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    claim = making.claim(publication, ClaimState.CONFIRMED)
+    words = acted(desk, study, claim, "message", subject="Thanks", text="For all.")
+    assert "this message, once it has paid or refused work of theirs:" in words
+    page = address(study, f"claims/{claim.pk}/")
+    assert "Waits until work of this worker is paid or refused." in text_of(desk.get(page))
+    assert not due().filter(action="notify").exists()
+    Claim.objects.update(theirs="approved")
+    assert due().filter(action="notify").exists()
+    assert "this message:" in acted(desk, study, claim, "message", subject="Bye", text="Bye.")
 
 
 def test_a_message_confirmed_twice_is_sent_once(
