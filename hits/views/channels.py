@@ -312,8 +312,12 @@ def delete(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = publication_of(request, slug, pk)
     if "change" in request.POST:
         return redirect("publication", slug=slug, pk=pk)
+    deletable = publishing.hits_to_delete(found).count()
+    if found.state == Publication.State.CLOSED and not deletable:
+        messages.info(request, "No more of its HITs can be deleted now.")
+        return redirect("publication", slug=slug, pk=pk)
     if "sure" not in request.POST and found.state == Publication.State.CLOSED:
-        return _ask_whether_to_delete(request, found)
+        return _ask_whether_to_delete(request, found, deletable)
     try:
         number = publishing.delete_hits(publication=found, by=user_of(request))
     except PipelineError as refusal:
@@ -324,8 +328,8 @@ def delete(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("publication", slug=slug, pk=pk)
 
 
-def _ask_whether_to_delete(request: HttpRequest, found: Publication) -> HttpResponse:
-    hits = _hits(publishing.hits_to_delete(found).count())
+def _ask_whether_to_delete(request: HttpRequest, found: Publication, number: int) -> HttpResponse:
+    hits = _hits(number)
     confirmation = Confirmation(
         what=f"{found.channel.capitalize()} forgets what is over and settled: {hits}. No bonus can "
         "be paid for that work any more. HITs whose refusal can still be taken back stay. Here "

@@ -464,6 +464,9 @@ def test_hits_of_a_closed_publication_are_deleted_after_a_word_about_it(
     said = text_of(desk.post(f"{page}delete/", {"sure": "yes"}, follow=True))
     assert "2 HITs are being deleted." in said
     assert publication.intents.filter(action="delete").count() == 2
+    for sent in ({}, {"sure": "yes"}):
+        again = text_of(desk.post(f"{page}delete/", sent, follow=True))
+        assert "No more of its HITs can be deleted now." in again
     assert "at local…" not in said
 
 
