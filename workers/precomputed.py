@@ -45,7 +45,7 @@ def propose_file(
 ) -> list[Proposal]:
     say = progress or say_nothing
     propose.check_file(name=path.name, directions=directions, has_ids=ids is not None)
-    is_lists = path.suffix in machine_files.LISTS
+    is_lists = machine_files.form_of(path) in machine_files.LISTS
     say(0, None, f"Checking {called}")
     machine = propose.machine_of(
         name=name,

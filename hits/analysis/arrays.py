@@ -1,6 +1,7 @@
 """The arrays that analyses take, and how columns of names become them."""
 
 from collections.abc import Hashable, Sequence
+from tokenize import TokenError
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,8 @@ from hits.analysis.errors import DegenerateInput
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+# A header that lies makes numpy ask for more memory, more digits or more brackets than there are.
+NOT_NPY = (ValueError, ArithmeticError, OSError, EOFError, MemoryError, RuntimeError, TokenError)
 
 
 def coded(names: Sequence[Hashable]) -> tuple[Ints, list[Hashable]]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hits.analysis.arrays import Bools, Ints
+from hits.analysis.arrays import NOT_NPY, Bools, Ints
 from hits.analysis.errors import DegenerateInput
 from hits.analysis.heeding import Heed, go_on
 
@@ -197,7 +197,7 @@ def read_array(path: Path) -> NDArray[Any]:
     """A plain array of numbers from an npy file, which is never unpickled and stays on disk."""
     try:
         array = np.lib.format.open_memmap(path, mode="r")
-    except (ValueError, OSError, EOFError) as error:
+    except NOT_NPY as error:
         raise DegenerateInput(
             "This is no plain array in an .npy file: it is another file, a broken one, or one of "
             "Python objects, which are never read."

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hits.analysis.arrays import NOT_NPY
 from hits.importers.records import Bad
 
 KINDS = {"image": "images", "caption": "captions"}
 COLUMNS = ["id", "kind", "vector"]
 LARGEST_READ = 4 << 30
+ROWS_AT_ONCE = 1024
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -25,7 +27,7 @@ def npy(path: Path, ids: Path | None) -> Arrays:
         raise Bad("no-ids", "An .npy file needs a file of ids beside it.")
     try:
         table = np.lib.format.open_memmap(path, mode="r")
-    except (ValueError, OSError, EOFError):
+    except NOT_NPY:
         raise Bad("not-npy", "This is not an .npy file of plain numbers.") from None
     named = {kind: np.array(names) for kind, names in _ids(ids).items()}
     arrays = {f"{kind}_ids": names for kind, names in named.items()}
@@ -44,10 +46,11 @@ def _ids(path: Path) -> dict[str, list[str]]:
     """Images before captions, whatever order they are named in."""
     try:
         told = json.loads(path.read_text(encoding="utf-8-sig"))
-        found = {kind: list(map(str, told[key])) for kind, key in KINDS.items() if key in told}
-    except (ValueError, TypeError, OSError):
-        found = {}
-    if not found:
+        named = {kind: told[key] for kind, key in KINDS.items() if told.get(key)}
+    except (ValueError, AttributeError, OSError, RecursionError):
+        named = {}
+    found = {kind: list(map(str, ids)) for kind, ids in named.items() if isinstance(ids, list)}
+    if not found or len(found) < len(named):
         raise Bad("no-ids", 'The ids must be JSON: {"images": [ids], "captions": [ids]}.')
     return found
 
@@ -56,29 +59,42 @@ def parquet(path: Path) -> Arrays:
     """A row an item: its id, its kind (image or caption) and its vector, a list of numbers."""
     # Slow to import, and asked for by workers only.
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(path)
-        groups = range(file.metadata.num_row_groups)
-        if sum(file.metadata.row_group(each).total_byte_size for each in groups) > LARGEST_READ:
-            raise Bad("too-large", "The vectors are larger than 4 GB: send them as .safetensors.")
-        if not set(COLUMNS) <= set(file.schema_arrow.names):
-            raise Bad("no-columns", f"There must be the columns {', '.join(COLUMNS)}.")
-        table = file.read(columns=COLUMNS)
-    except (pa.ArrowException, OSError):
-        raise Bad("not-parquet", "This is not a .parquet file.") from None
-    kinds = np.array(table["kind"].cast(pa.string()).to_pylist(), dtype=object)
+        table = _table(path)
+        kinds = np.array(table["kind"].cast(pa.string()).to_pylist(), dtype=object)
+        names = np.array(table["id"].cast(pa.string()).to_pylist(), dtype=object)
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        raise Bad("not-parquet", "This is not a .parquet file of ids, kinds and vectors.") from None
     if not set(kinds) <= set(KINDS):
         raise Bad("other-kind", "A kind is image or caption.")
+    if None in names:
+        raise Bad("no-id", "A row has no id.")
     vectors = _vectors(table["vector"])
-    names = np.array(table["id"].cast(pa.string()).to_pylist(), dtype=np.str_)
     return {
         f"{kind}_{what}": array[kinds == kind]
         for kind in KINDS
         if (kinds == kind).any()
-        for what, array in (("ids", names), ("vectors", vectors))
+        for what, array in (("ids", names.astype(np.str_)), ("vectors", vectors))
     }
+
+
+def _table(path: Path) -> Any:
+    """Its three columns, unless they are too large: a small file may say one thing often."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(path)
+    given = file.schema_arrow.names
+    if any(given.count(name) != 1 for name in COLUMNS):
+        raise Bad("no-columns", f"There must be the columns {', '.join(COLUMNS)}, each once.")
+    found, size = [], 0
+    for batch in file.iter_batches(ROWS_AT_ONCE, columns=COLUMNS):
+        size += batch.nbytes
+        if size > LARGEST_READ:
+            raise Bad("too-large", "The vectors are larger than 4 GB: send them as .safetensors.")
+        found.append(batch)
+    return pa.Table.from_batches(found, None if found else file.schema_arrow)
 
 
 def _vectors(column: Any) -> NDArray[Any]:

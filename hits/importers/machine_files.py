@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hits.importers import machine_arrays
-from hits.importers.records import Bad
+from hits.analysis.arrays import NOT_NPY
+from hits.importers import machine_arrays, zips
+from hits.importers.records import Bad, shown
 
 VECTORS = (".npz", ".safetensors", ".npy", ".parquet")
 LISTS = (".jsonl", ".csv")
@@ -29,6 +30,15 @@ ENDS = {"i": "image", "t": "caption"}
 LONGEST_HEADER = 100 << 20
 # A packed file says how large it becomes; larger vectors come as .safetensors, which are mapped.
 LARGEST_UNPACKED = 4 << 30
+NUMBERS = "fiu"
+NOT_A_LIST = (
+    KeyError,
+    TypeError,
+    AttributeError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+)
 _TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8"}
 
 
@@ -59,14 +69,20 @@ class PairScores:
     scores: NDArray[Any]
 
 
+def form_of(path: Path) -> str:
+    return path.suffix.lower()
+
+
 def ranked_lists(path: Path) -> Iterator[RankedList]:
     """Without scores, a list's are minus its ranks."""
-    reading = _from_jsonl if path.suffix == ".jsonl" else _from_csv
+    reading = _from_jsonl if form_of(path) == ".jsonl" else _from_csv
     try:
         for each in reading(path):
             yield _checked(each)
     except UnicodeDecodeError:
         raise BadFile("The file is not UTF-8 text.") from None
+    except csv.Error as fault:
+        raise BadFile(f"The file is not readable as CSV: {fault}.") from None
 
 
 def _from_jsonl(path: Path) -> Iterator[RankedList]:
@@ -76,13 +92,25 @@ def _from_jsonl(path: Path) -> Iterator[RankedList]:
                 continue
             place = f"Line {number}"
             try:
-                row = json.loads(line)
-                targets = list(map(str, row["targets"]))
-                given = row.get("scores")
-                scores = _minus_ranks(targets) if given is None else list(map(float, given))
-                yield RankedList(place, str(row["query"]), targets, scores)
-            except (json.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError):
+                yield _list_of(json.loads(line), place)
+            except (
+                KeyError,
+                TypeError,
+                AttributeError,
+                ValueError,
+                ArithmeticError,
+                RecursionError,
+            ):
                 raise BadFile(f"{place} is not a ranked list with query and targets.") from None
+
+
+def _list_of(row: dict[str, Any], place: str) -> RankedList:
+    given, scores = row["targets"], row.get("scores")
+    if not isinstance(given, list):
+        raise TypeError
+    targets = list(map(str, given))
+    found = _minus_ranks(targets) if scores is None else list(map(float, scores))
+    return RankedList(place, str(row["query"]), targets, found)
 
 
 def _from_csv(path: Path) -> Iterator[RankedList]:
@@ -124,20 +152,20 @@ def computed(path: Path, ids: Path | None = None) -> dict[str, ItemVectors] | Pa
         raise BadFile("Scores need image_ids and caption_ids.")
     scores = arrays["scores"]
     images, captions = (_names(kind, arrays[f"{kind}_ids"]) for kind in ("image", "caption"))
-    if scores.shape != (len(images), len(captions)) or scores.dtype.kind != "f":
+    if scores.shape != (len(images), len(captions)) or scores.dtype.kind not in NUMBERS:
         raise BadFile("scores must be a table of numbers, a row an image and a column a caption.")
     return PairScores(images, captions, scores)
 
 
 def _arrays(path: Path, ids: Path | None) -> dict[str, NDArray[Any]]:
     try:
-        if path.suffix == ".npy":
+        if form_of(path) == ".npy":
             return machine_arrays.npy(path, ids)
-        if path.suffix == ".parquet":
+        if form_of(path) == ".parquet":
             return machine_arrays.parquet(path)
     except Bad as bad:
         raise BadFile(bad.detail) from None
-    return _npz(path) if path.suffix == ".npz" else safetensors(path)
+    return _npz(path) if form_of(path) == ".npz" else safetensors(path)
 
 
 def _item_vectors(arrays: dict[str, NDArray[Any]]) -> dict[str, ItemVectors]:
@@ -157,7 +185,7 @@ def _item_vectors(arrays: dict[str, NDArray[Any]]) -> dict[str, ItemVectors]:
 
 
 def _items(kind: str, ids: NDArray[Any], vectors: NDArray[Any]) -> ItemVectors:
-    if vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.shape[1]:
+    if vectors.ndim != 2 or vectors.dtype.kind not in NUMBERS or not vectors.shape[1]:
         raise BadFile(f"{kind}_vectors must be a table of numbers, one row an item.")
     names = _names(kind, ids)
     if len(names) != len(vectors):
@@ -178,12 +206,18 @@ def _npz(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with zipfile.ZipFile(path) as packed:
             unpacked = sum(member.file_size for member in packed.infolist())
-        if unpacked <= LARGEST_UNPACKED:
-            with np.load(path, allow_pickle=False) as stored:
-                return {name: stored[name] for name in stored.files}
-    except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile):
+        if unpacked > LARGEST_UNPACKED:
+            raise BadFile("The arrays are larger than 4 GB: send them as .safetensors.")
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+    except BadFile:
+        raise
+    except (*NOT_NPY, *zips.UNREADABLE, AttributeError):
         raise BadFile("This is not an .npz file of plain arrays.") from None
-    raise BadFile("The arrays are larger than 4 GB: send them as .safetensors.")
+    # What is no array comes as bytes.
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise BadFile("This is not an .npz file of plain arrays.")
+    return arrays
 
 
 def safetensors(path: Path) -> dict[str, NDArray[Any]]:
@@ -197,11 +231,15 @@ def safetensors(path: Path) -> dict[str, NDArray[Any]]:
             header = json.loads(file.read(length))
         header.pop("__metadata__", None)
         return {name: _tensor(path, 8 + length, size, told) for name, told in header.items()}
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+    except BadFile:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         raise BadFile("This is not a .safetensors file of plain numbers.") from None
 
 
 def _tensor(path: Path, start: int, size: int, told: dict[str, Any]) -> NDArray[Any]:
+    if told["dtype"] not in _TYPES:
+        raise BadFile(f"Numbers can be {', '.join(_TYPES)}; {shown(str(told['dtype']))} cannot.")
     dtype, shape = np.dtype(_TYPES[told["dtype"]]), tuple(map(int, told["shape"]))
     begin, end = told["data_offsets"]
     count = int(np.prod(shape, dtype=object)) if shape else 1

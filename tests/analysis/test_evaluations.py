@@ -94,6 +94,7 @@ def test_a_matrix_of_scores_ranks_both_ways_as_its_rankings_would(files: Files) 
         ("r.json", b'{"1": ["\\u0000"]}', "NUL"),
         ("r.npy", b"", "no plain array"),
         ("r.npy", b"\x93NUMPY\x01\x00nonsense", "no plain array"),
+        ("r.npy", b"\x93NUMPY\x01\x00\x28\x23" + b"-" * 8999 + b"1", "no plain array"),
         ("r.npy", b"PK\x03\x04 is how an archive starts", "no plain array"),
     ],
 )

@@ -1,12 +1,15 @@
 import json
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from hits.importers import machine_files
+from hits.importers import machine_arrays, machine_files
 from hits.importers.machine_files import BadFile, computed, ranked_lists
 from hits.importers.machine_files import safetensors as read_safetensors
 
@@ -55,6 +58,10 @@ def test_rows_of_a_table_become_lists_by_score(tmp_path: Path) -> None:
         ("l.jsonl", '{"query": 1, "targets": [1, 2], "scores": [1]}', "2 targets, 1 scores"),
         ("l.jsonl", '{"query": 1, "targets": [1, 2], "scores": [1, 2]}', "best to worst"),
         ("l.jsonl", '{"query": 1, "targets": [1, 2], "scores": [1, NaN]}', "not numbers"),
+        ("l.jsonl", '{"query": 1, "targets": "12"}', "not a ranked list"),
+        ("l.jsonl", "[" * 100_000, "not a ranked list"),
+        ("l.JSONL", f'{{"query": 1, "targets": [1], "scores": [{10**400}]}}', "not a ranked list"),
+        ("l.csv", f"query,target,score\n1,{'2' * 200_000},3\n", "not readable as CSV"),
         ("l.csv", "query,score\n1,2\n", "columns"),
         ("l.csv", "query,target,score\n1,2,high\n", "not a number"),
     ],
@@ -66,8 +73,11 @@ def test_what_is_no_ranked_list_is_refused(tmp_path: Path, name: str, text: str,
 
 def test_vectors_come_alike_from_both_formats(tmp_path: Path) -> None:
     np.savez(tmp_path / "v.npz", image_ids=IDS, image_vectors=VECTORS)
+    np.savez(tmp_path / "whole.npz", image_ids=IDS, image_vectors=VECTORS.astype(np.int8))
+    (tmp_path / "v.npz").rename(tmp_path / "V.NPZ")
     files = [
-        tmp_path / "v.npz",
+        tmp_path / "V.NPZ",
+        tmp_path / "whole.npz",
         safetensors(tmp_path / "v.safetensors", image_ids=IDS, image_vectors=VECTORS),
     ]
     for file in files:
@@ -138,6 +148,98 @@ def test_a_tensor_that_lies_outside_of_its_file_is_refused(
     path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(24))
     with pytest.raises(BadFile):
         read_safetensors(path)
+
+
+def npy(shape: str) -> bytes:
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+
+LYING = [
+    npy("(1000000000000, 3)"),
+    npy(f"({2**64}, 1)"),
+    npy("+".join("1" * 4000)),
+    npy("-" * 9000 + "1"),
+    npy("(" * 9000),
+    b"no array",
+]
+
+
+@pytest.mark.parametrize("content", LYING)
+def test_arrays_whose_header_lies_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "v.npy").write_bytes(content)
+    ids = written(tmp_path / "ids.json", '{"images": [7, 3]}')
+    with zipfile.ZipFile(tmp_path / "v.npz", "w") as packed:
+        packed.writestr("image_vectors.npy", content)
+    for name, beside in (("v.npy", ids), ("v.npz", None)):
+        with pytest.raises(BadFile, match="This is not an"):
+            computed(tmp_path / name, beside)
+
+
+def test_a_packed_file_is_refused_wherever_it_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "v.npz"
+    np.savez_compressed(path, image_ids=IDS, image_vectors=VECTORS)
+    whole = path.read_bytes()
+    kept = 0
+    for place in range(0, len(whole), 3):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x29]) + whole[place + 1 :])
+        try:
+            found = computed(path)
+        except BadFile:
+            continue
+        kept += 1
+        # What no check covers is not the numbers.
+        assert isinstance(found, dict)
+        np.testing.assert_array_equal(found["i"].vectors, VECTORS)
+    assert kept < len(whole) / 6
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["[" * 100_000, '{"images": "73"}', '{"images": {"7": 1, "3": 2}}', '{"images": []}', "7"],
+)
+def test_ids_that_are_no_lists_are_refused(tmp_path: Path, told: str) -> None:
+    np.save(tmp_path / "v.npy", VECTORS)
+    with pytest.raises(BadFile, match="The ids must be JSON"):
+        computed(tmp_path / "v.npy", written(tmp_path / "ids.json", told))
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ({"id": ["7", None]}, "no id"),
+        ({"id": [["7"], ["3"]]}, "not a .parquet file of ids"),
+        ({"id": [b"\xff", b"3"]}, "not a .parquet file of ids"),
+        ({"kind": [{"a": 1}, {"a": 2}]}, "not a .parquet file of ids"),
+        ({"vector": [["a"], ["b"]]}, "table of numbers"),
+        ({"vector": [{"a": 1.0}, {"a": 2.0}]}, "list of numbers"),
+    ],
+)
+def test_odd_columns_are_refused(tmp_path: Path, columns: dict[str, Any], why: str) -> None:
+    usual = {"id": ["7", "3"], "kind": ["image", "image"], "vector": VECTORS.tolist()}
+    pq.write_table(pa.table({**usual, **columns}), tmp_path / "v.parquet")
+    with pytest.raises(BadFile, match=why):
+        computed(tmp_path / "v.parquet")
+
+
+def test_a_column_named_twice_is_refused(tmp_path: Path) -> None:
+    column = pa.array(["image"])
+    table = pa.Table.from_arrays([column] * 4, names=["id", "kind", "vector", "id"])
+    pq.write_table(table, tmp_path / "v.parquet")
+    with pytest.raises(BadFile, match="each once"):
+        computed(tmp_path / "v.parquet")
+
+
+def test_a_small_file_that_says_one_thing_often_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = {"id": ["7" * 1000] * 5000, "kind": ["image"] * 5000, "vector": [[1.0]] * 5000}
+    path = tmp_path / "v.parquet"
+    pq.write_table(pa.table(rows), path)
+    monkeypatch.setattr(machine_arrays, "LARGEST_READ", 1 << 20)
+    assert path.stat().st_size < 1 << 16
+    with pytest.raises(BadFile, match="larger than"):
+        computed(path)
 
 
 def test_arrays_that_unpack_to_too_much_are_not_read(
