@@ -17,6 +17,7 @@ from PIL import Image as Picture
 
 from hits.analysis import details
 from hits.analysis.captions import text_statistics
+from hits.importers.records import shown
 from hits.models import Image, Study
 from hits.pipeline import propose, renovate
 from hits.pipeline.errors import Refused
@@ -49,6 +50,12 @@ class _Asked(NamedTuple):
 def renovate_texts(arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     study = Study.objects.select_related("corpus").get(pk=arguments["study"])
     asked = _asked(study, arguments, progress)
+    unknown = renovate.unknown_captions(study.corpus, asked.uploaded)
+    if unknown and len(unknown) == len(asked.uploaded):
+        raise Refused(
+            f"The corpus has none of the captions that {arguments['called']} names, as "
+            f"{shown(unknown[0])!r}."
+        )
     count = -(-len(asked.texts) // PART)
     if not count:
         raise Refused(
@@ -66,7 +73,9 @@ def renovate_texts(arguments: Mapping[str, Any], progress: Progress) -> dict[str
         message=f"{asked.machine}: details for coarse texts, parts of {PART}",
     )
     lines = [line for part in range(count) for line in _lines(_part_of(asked, part))]
-    return _kept(study, asked, lines, arguments, progress)
+    result = {"unknown": len(unknown), **_kept(study, asked, lines, arguments, progress)}
+    progress.say(_in_words(result))
+    return result
 
 
 def renovate_part(arguments: Mapping[str, Any], say: Say) -> None:
@@ -111,6 +120,9 @@ def _part_of(asked: _Asked, part: int) -> Path:
 
 
 def _do_part(asked: _Asked, part: int, say: Say) -> None:
+    if _part_of(asked, part).exists():
+        # Another job that needs the same was quicker.
+        return
     texts = asked.texts[part * PART : (part + 1) * PART]
     images = Image.objects.select_related("blob").in_bulk({each.image_id for each in texts})
     done = 0
@@ -216,12 +228,18 @@ def _kept(
         result["statistics"] = {
             side: _means([line[name] for line in proposed]) for side, name in sides.items()
         }
-    progress.say(
+    return result
+
+
+def _in_words(result: Mapping[str, Any]) -> str:
+    said = (
         f"{result['coarse']:,} of {result['texts']:,} texts are coarse; "
         f"{result['details']:,} details, {result['fitting']:,} of them fit; "
         f"{result['proposed']:,} finer texts, {result['added']:,} rows added."
     )
-    return result
+    if not result["unknown"]:
+        return said
+    return f"{said} {result['unknown']:,} captions that the file names are not in the corpus."
 
 
 def _means(texts: list[str]) -> dict[str, float]:

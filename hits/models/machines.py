@@ -57,7 +57,8 @@ class Proposal(models.Model):
 
     def __str__(self) -> str:
         of = [str(self.machine), self.get_direction_display(), self.split]
-        return ", ".join(filter(None, of))
+        size = [f"{self.queries:,} queries", f"top {self.depth}"]
+        return ", ".join([*filter(None, of), *size])
 
 
 class Candidate(models.Model):

@@ -178,6 +178,14 @@ def uploaded_details(path: Path, called: str) -> dict[str, Uploaded]:
     return found
 
 
+def unknown_captions(corpus: Corpus, named: Iterable[str]) -> list[str]:
+    """Those that a file names and the corpus does not have."""
+    asked = list(named)
+    known = Caption.objects.filter(corpus=corpus, external_id__in=asked)
+    there = set(known.values_list("external_id", flat=True))
+    return [each for each in asked if each not in there]
+
+
 def _take(line: Line, called: str, found: dict[str, Uploaded]) -> None:
     caption, detail, text = (line.fields.get(name) for name in ("caption", "detail", "text"))
     is_sound = isinstance(caption, str | int) and isinstance(detail or text, str)

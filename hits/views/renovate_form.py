@@ -46,7 +46,10 @@ class RenovateForm(forms.Form):
         help_text="What fits an image less than the original text is left out.",
     )
     train_split = forms.ChoiceField(
-        required=False, label="The scorer learns from", help_text="Where it learns here."
+        required=False,
+        initial="train",
+        label="The scorer learns from",
+        help_text="Where it learns here.",
     )
     sample = forms.IntegerField(
         min_value=1,

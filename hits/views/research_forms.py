@@ -163,6 +163,8 @@ class ProposeForm(forms.Form):
             assert isinstance(field, forms.ChoiceField)
             field.choices = choices
             field.initial = largest
+        if files.get("train"):
+            self.fields["train_split"].initial = "train"
         pool = self.fields["pool"]
         assert isinstance(pool, forms.ModelMultipleChoiceField)
         ordered = corpus.proposals.filter(finished_at__isnull=False, direction__in=propose.ACROSS)

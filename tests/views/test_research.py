@@ -411,11 +411,14 @@ def test_a_corpus_without_splits_can_be_proposed_on(study: Study, desk: Client) 
 def test_the_split_with_most_image_files_is_chosen_beforehand(study: Study) -> None:
     images = study.corpus.images
     images.update(split="a")
-    few = images.order_by("pk").values_list("pk", flat=True)[:2]
-    images.filter(pk__in=list(few)).update(split="b")
+    few = list(images.order_by("pk").values_list("pk", flat=True)[:2])
+    images.filter(pk__in=few).update(split="b")
     images.filter(split="a").update(blob=None)
     form = ProposeForm(corpus=study.corpus)
     assert (form["split"].value(), form["train_split"].value()) == ("b", "b")
+    images.filter(pk=few[0]).update(split="train")
+    form = ProposeForm(corpus=study.corpus)
+    assert (form["split"].value(), form["train_split"].value()) == ("b", "train")
 
 
 def test_an_empty_short_name_is_made_from_the_name(study: Study, desk: Client) -> None:

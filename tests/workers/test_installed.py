@@ -13,12 +13,11 @@ from hits.pipeline.errors import Refused
 from hits.pipeline.installed import installed
 from hits.pipeline.propose import machines
 from tests import making
+from tests.workers import tiny_models
 from workers.encoders import BadMachineFile, Encoder, PairScorer, Reader, checksum_of
 from workers.encoders import open_installed as opened
 from workers.encoders.word_vectors import WordVectors
 from workers.propose import propose_candidates
-
-tiny_models = pytest.importorskip("tests.workers.tiny_models", reason="transformers is an extra")
 
 TEXTS = ["a red ball", "the blue tree .", "", "a word it never read"]
 PICTURES = [Image.new("RGB", (40, 30), colour) for colour in ("red", "blue", "green")]

@@ -21,13 +21,12 @@ from hits.pipeline.errors import Refused
 from hits.pipeline.open import create_study, open_study
 from hits.pipeline.show import page_of
 from tests import making
+from tests.workers import tiny_models
 from workers import renovating
 from workers.encoders import Captioner, Encoder
 from workers.encoders import open_installed as opened
 from workers.machines import picture
 from workers.work import WORK
-
-tiny_models = pytest.importorskip("tests.workers.tiny_models", reason="transformers is an extra")
 
 # Models are too small here for threads, which would wait for each other.
 torch.set_num_threads(1)
@@ -157,12 +156,20 @@ def test_without_a_ranking_a_file_says_which_texts_are_meant_and_an_audit_takes_
     captions = list(study.corpus.captions.order_by("pk"))
     file = tmp_path / "made.csv"
     lines = [f"{each.external_id},{each.text}" for each in captions]
-    file.write_text("\n".join(["caption,detail", *lines, f"{captions[0].external_id},it is red"]))
+    lines += [f"{captions[0].external_id},it is red", "nobody,it is red"]
+    file.write_text("\n".join(["caption,detail", *lines]))
     given = {"scorer": "palette", "train_split": "test", "source": str(file), "called": file.name}
     given |= {"name": "people", "version": "1"}
     job = done(ask(study, **given, sample=0))
     assert job.result is not None, job.message
     assert (job.result["coarse"], job.result["details"], job.result["added"]) == (12, 13, 0)
+    assert job.result["unknown"] == 1
+    assert "1 captions that the file names are not in the corpus" in job.message
+    file.write_text("caption,detail\nnobody,it is red\n")
+    strange = done(ask(study, **given))
+    assert (
+        strange.message == "The corpus has none of the captions that made.csv names, as 'nobody'."
+    )
 
 
 @pytest.mark.parametrize(
@@ -227,8 +234,9 @@ def test_page_and_api_ask_for_the_same_job(study: Study, ranking: Proposal, clie
     page = "/research/studies/finer/renovate/"
     for address in ("/research/studies/finer/", "/research/studies/finer/imports/"):
         assert page in client.get(address).content.decode()
-    shown = client.get(page)
-    assert "Completes the prompts" in shown.content.decode()
+    shown = client.get(page).content.decode()
+    assert "Completes the prompts" in shown
+    assert "m 1, caption to image, test, 12 queries, top 1" in shown
     refused = client.post(page, {"version": "1", "scorer": "clip-tiny", "seed": "0"})
     assert (refused.status_code, study.jobs.count()) == (422, 0)
     given = {"proposal": ranking.pk, "scorer": "clip-tiny", "captioner": "writer@2"}

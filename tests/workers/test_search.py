@@ -5,15 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.workers.test_exact import Vectors, unit_vectors, vectors_with_many_ties
-from workers import exact
-
-torch = pytest.importorskip("torch", reason="torch is an extra of the workers")
-
-from workers import ranking, search  # noqa: E402
+from workers import exact, ranking, search
 
 # Blocks are too small here for threads, which would wait for each other.
 torch.set_num_threads(1)

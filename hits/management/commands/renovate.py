@@ -57,6 +57,8 @@ class Command(BaseCommand):
             f"{result['proposed']:,} finer texts: "
             f"{result['added']:,} added, {result['there']:,} there already"
         )
+        if result["unknown"]:
+            self.stdout.write(f"{result['unknown']:,} captions of the file are not in the corpus")
         for side, line in result.get("statistics", {}).items():
             means = ", ".join(f"{mean:.2f} {of}" for of, mean in line.items())
             self.stdout.write(f"{side}: {means} a text")
