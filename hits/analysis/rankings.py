@@ -35,14 +35,14 @@ def read_layout(path: Path) -> dict[int, list[int]]:
     return layout_of(read, path.name)
 
 
-def layout_of(read: object, name: str) -> dict[int, list[int]]:
+def layout_of(read: object, name: str, fault: str = NO_LAYOUT) -> dict[int, list[int]]:
     """What was read from JSON, in the layout, with ids as numbers."""
     if not isinstance(read, dict):
-        raise DegenerateInput(f"{name} {NO_LAYOUT}.")
+        raise DegenerateInput(f"{name} {fault}.")
     try:
         found = {_id(query): _ids(items) for query, items in read.items()}
     except _NoIds as error:
-        raise DegenerateInput(f"{name} {NO_LAYOUT}: {error}") from error
+        raise DegenerateInput(f"{name} {fault}: {error}") from error
     if len(found) < len(read):
         raise DegenerateInput(f"{name} names a query twice.")
     largest = max((max(items, default=0) for items in found.values()), default=0)
@@ -174,17 +174,23 @@ def rankings_from_scores(
     if scores.size > MOST_CELLS:
         raise DegenerateInput(f"{len(queries):,} × {len(gallery):,} scores are too many.")
     kept = len(gallery) if depth is None else min(depth, len(gallery))
-    items = np.empty((len(queries), kept), np.int64)
+    ids = _in_little_memory(gallery)
+    items = np.empty((len(queries), kept), ids.dtype)
     at_once = max(1, CELLS_AT_ONCE // max(len(gallery), 1))
     for start in range(0, len(queries), at_once):
         heed()
         part = np.asarray(scores[start : start + at_once])
         if np.isnan(part).any():
             raise DegenerateInput("Some scores are not numbers.")
-        items[start : start + at_once] = np.asarray(gallery)[
-            np.argsort(_falling(part), axis=1, kind="stable")[:, :kept]
-        ]
+        order = np.argsort(_falling(part), axis=1, kind="stable")[:, :kept]
+        items[start : start + at_once] = ids[order]
     return Rankings(np.asarray(queries, np.int64), items, kept == len(gallery))
+
+
+def _in_little_memory(ids: Ints) -> NDArray[np.integer]:
+    """In half of it, where no id is too large: there is one for every score."""
+    largest = np.iinfo(np.int32).max
+    return ids.astype(np.int32) if ids.size and ids.max() < largest else np.asarray(ids, np.int64)
 
 
 def _falling(scores: NDArray[Any]) -> NDArray[Any]:

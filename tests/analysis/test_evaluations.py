@@ -274,6 +274,9 @@ def test_bison_s_accuracy_and_what_an_alteration_changes(files: Files) -> None:
     given = {"annotations": annotations, "predictions": files.json("q", predictions)}
     others = files.json("y", [{"bison_id": 7, "predicted_image_id": 9}])
     assert "altered has no example" in refusal("bison", altered=others, **given)
+    named = files.json("z", [{"bison_id": "one", "predicted_image_id": 9}])
+    said = refusal("bison", annotations=annotations, predictions=named)
+    assert said == "predictions has an id that is no number: 'one' is no id."
 
 
 def test_a_tie_of_right_and_wrong_counts_half(files: Files) -> None:
@@ -369,3 +372,6 @@ def test_detection_metrics_that_prefer_what_people_chose_agree_wholly(files: Fil
     assert turned.rows[0][2:] == [0.0] * 8
     assert "importance of more than 0.9" in refusal("detection", {"thresholds": "0.9"}, **given)
     assert "thresholds" in refusal("detection", {"thresholds": ","}, **given)
+    turned_round = [{**each, "bbox": [10, 10, -10, 10]} for each in _boxes(0)]
+    given["first"] = files.json("n", turned_round)
+    assert "negative width" in refusal("detection", **given)

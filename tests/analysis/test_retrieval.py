@@ -235,6 +235,12 @@ def test_scores_become_rankings_with_the_highest_first_and_ties_in_gallery_order
     assert made.complete
 
 
+def test_ids_that_need_many_digits_are_ranked_as_they_are() -> None:
+    large = np.array([2**31, 5, 2**40])
+    made = rankings.rankings_from_scores(np.array([[1.0, 3.0, 2.0]]), np.array([1]), large)
+    assert made.items.tolist() == [[5, 2**40, 2**31]]
+
+
 def test_rankings_come_from_json_and_from_npy(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps({"3": ["30", "20"], "4": [10, 40]}))
     np.save(tmp_path / "r.npy", np.array([[30, 20], [10, 40]]))

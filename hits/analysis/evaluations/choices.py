@@ -88,9 +88,8 @@ def _chosen(entry: Mapping[str, Any], where: str) -> Any:
 
 
 def _by_example(entries: Sequence[Mapping[str, Any]], image: str, name: str) -> dict[int, int]:
-    pairs = layout_of(
-        {place: (each["bison_id"], each[image]) for place, each in enumerate(entries)}, name
-    )
+    listed = {place: (each["bison_id"], each[image]) for place, each in enumerate(entries)}
+    pairs = layout_of(listed, name, "has an id that is no number")
     found = {pair[0]: pair[1] for pair in pairs.values()}
     if len(found) < len(entries):
         raise DegenerateInput(f"{name} has an example twice.")

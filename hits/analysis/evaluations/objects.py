@@ -129,11 +129,14 @@ def _box(entry: Mapping[str, Any], name: str) -> dict[str, Any]:
     bbox = entry["bbox"]
     if not isinstance(bbox, list) or len(bbox) != 4:
         raise DegenerateInput(f"{name}: a bbox is [left, top, width, height].")
+    box = tuple(number_of(each, f"{name}, bbox") for each in bbox)
+    if min(box[2:]) < 0:
+        raise DegenerateInput(f"{name}: a bbox has a negative width or height.")
     image, category = (number_of(entry[key], f"{name}, {key}") for key in BOX[:2])
     return {
         "image": int(image),
         "category": int(category),
-        "box": tuple(number_of(each, f"{name}, bbox") for each in bbox),
+        "box": box,
     }
 
 
