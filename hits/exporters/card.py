@@ -1,6 +1,7 @@
 """A data card in Markdown, written from the facts of a manifest and nothing else. Its head is what
 the Hugging Face hub and `datasets.load_dataset` read."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -23,7 +24,8 @@ def _head(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield "---"
     yield f"pretty_name: {manifest['release']} {manifest['version']}"
     yield "license: other"
-    yield f"license_name: {_quoted(manifest['licence'] or 'not stated')}"
+    # A text in JSON is one in YAML, too, on one line.
+    yield f"license_name: {json.dumps(_licence(manifest), ensure_ascii=False)}"
     yield "configs:"
     for table in ("judgments", "units"):
         yield f"- config_name: {table}"
@@ -33,14 +35,17 @@ def _head(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield "---"
 
 
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _licence(stated: Mapping[str, Any]) -> str:
+    return _on_one_line(stated["licence"]) or "not stated"
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _body(manifest: Mapping[str, Any], files: list[str]) -> Iterator[str]:
     yield f"\n# {manifest['release']} {manifest['version']}\n"
-    yield f"Licence: {manifest['licence'] or 'not stated'}."
+    yield f"Licence: {_licence(manifest)}."
     yield f"The last page in it was submitted at {manifest['last_submitted_at'] or NOT_KNOWN}; it"
     yield f"holds what was decided up to decision {manifest['last_decision']}. Made by"
     yield f"{manifest['software']}."
@@ -61,15 +66,15 @@ def _body(manifest: Mapping[str, Any], files: list[str]) -> Iterator[str]:
 
 def _study(study: Mapping[str, Any]) -> Iterator[str]:
     yield f"\n## Study {study['study']}\n"
-    yield f"{study['name']}, protocol `{study['protocol']}`, on the corpus `{study['corpus']}`"
-    yield f"(licence: {study['licence'] or 'not stated'}).\n"
+    yield f"{_on_one_line(study['name'])}, protocol `{study['protocol']}`,"
+    yield f"on the corpus `{study['corpus']}` (licence: {_licence(study)}).\n"
     yield "| | |"
     yield "| --- | --- |"
     yield from (f"| {name} | {value} |" for name, value in _figures(study))
     if study["pages_not_used_by_reason"]:
         yield "\nPages that are not used, by reason:\n"
         yield from (
-            f"- {' '.join(reason.split())}: {count:,}"
+            f"- {_on_one_line(reason)}: {count:,}"
             for reason, count in study["pages_not_used_by_reason"].items()
         )
 

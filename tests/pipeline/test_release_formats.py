@@ -11,6 +11,7 @@ import datasets
 import mlcroissant
 import pandas
 import pytest
+import yaml
 from absl.logging import get_absl_handler
 from django.db import connection
 from pyarrow import parquet
@@ -144,17 +145,23 @@ def test_the_card_states_people_pay_dates_agreement_and_changes() -> None:
         cursor.execute("SET hits.erasing = 'on'")
         cursor.execute("UPDATE hits_judgment SET seconds = 10")
         cursor.execute("RESET hits.erasing")
-    wish = Wish(licence="CC BY 4.0")
+    wish = Wish(licence='CC BY 4.0,\n---\nbut "as it is"')
     made = release(studies=[study], name="card", by=study.corpus.owner, wish=wish)
     text = (folder_of(made) / "README.md").read_text()
     (stated,) = made.manifest["studies"]
     # Four candidates and two golds, ten seconds each, for 0.50: thirty an hour.
     assert stated["median_hourly_pay"] == 30.0
     assert stated["agreement"]["units_with_two_answers"] == stated["units_complete"]
-    for part in ("| people | 2 |", "| median pay an hour | $30.00 |", "Licence: CC BY 4.0."):
+    for part in (
+        "| people | 2 |",
+        "| median pay an hour | $30.00 |",
+        "Licence: CC BY 4.0, --- but",
+    ):
         assert part in text
     assert f"| dates | {stated['first_day']} to {stated['last_day']} |" in text
     assert "- The first version." in text
+    head = yaml.safe_load(text.split("---\n")[1])
+    assert head["license_name"] == 'CC BY 4.0, --- but "as it is"'
     assert "| `reasons` | part of the answer; several values have ; between |" in text
 
 
