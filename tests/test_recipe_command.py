@@ -58,11 +58,13 @@ def test_a_recipe_runs_to_its_releases_with_a_simulated_crowd(recipe: str, tmp_p
     [
         (["--corpus", "none", "--by", "rosa@example.org"], "There is no corpus 'none'"),
         (["--corpus", "here", "--by", "nobody@example.org"], "There is no login"),
+        (["--corpus", "here", "--by", "rita@example.org"], "has neither this corpus"),
         (["--corpus", "here", "--by", "rosa@example.org", "--machine", "smell"], "no machine"),
     ],
 )
 def test_the_command_says_what_it_does_not_find(given: list[str], why: str) -> None:
     owner = making.user("rosa", is_researcher=True)
     Corpus.objects.create(slug="here", name="Here", owner=owner)
+    making.user("rita")
     with pytest.raises(CommandError, match=why):
         call_command("recipe", "eccv", *given)

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from hits.management.following import follow
 from hits.management.stand_ins import stand_in
 from hits.models import Corpus, User
+from hits.pipeline import visible
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.recipe import Standing, State, standing
 from hits.pipeline.runs import Run, ask
@@ -65,6 +66,8 @@ def _run(options: dict[str, Any]) -> Run:
         raise CommandError(f"There is no corpus {options['corpus']!r}.")
     if by is None:
         raise CommandError(f"There is no login {options['by']!r}.")
+    if not visible.corpora(by).contains(corpus):
+        raise CommandError(f"{by.email} has neither this corpus nor a study on it.")
     chosen = ("recipe", "name", "machines", "split", "train_split", "queries", "seed")
     try:
         return Run.of(corpus=corpus, by=by, **{name: options[name] for name in chosen})
