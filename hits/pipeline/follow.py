@@ -13,10 +13,10 @@ from hits.pipeline import pay
 from hits.pipeline.ledger import WITHDRAWN
 from hits.pipeline.overview import Attention
 from hits.pipeline.pay import Spending
-from hits.pipeline.spent import Pace
+from hits.pipeline.spent import PAGES_FOR_THE_PACE, Pace
 from hits.pipeline.tally import one_row
+from hits.pipeline.terms import PAGE_SECONDS
 
-PAGES_FOR_THE_PACE = 300
 TROUBLED = [Intent.State.REFUSED, Intent.State.UNKNOWN]
 MEANINGS = {
     ClaimState.ACCEPTED: "has opened the page and works on it, or has left it",
@@ -100,20 +100,15 @@ def _hits(publication: Publication) -> dict[str, int]:
 def pace_of(publication: Publication) -> Pace:
     """The time that workers of this publication took for their last pages."""
     median, pages = one_row(
-        """
-        WITH recent AS (
+        f"""
+        WITH recent AS MATERIALIZED (
             SELECT a.id FROM hits_claim c
             JOIN hits_hit h ON h.id = c.hit_id
             JOIN hits_assignment a ON a.id = c.assignment_id
             WHERE h.publication_id = %(publication)s AND a.state = 'submitted'
               AND NOT a.is_training AND NOT (c.theirs = '' AND a.use = 'not_used')
             ORDER BY a.id DESC LIMIT %(limit)s),
-        page AS (
-            SELECT sum(j.seconds) AS seconds
-            FROM recent r
-            JOIN hits_slot s ON s.assignment_id = r.id
-            JOIN hits_judgment j ON j.slot_id = s.id
-            GROUP BY r.id)
+        page AS MATERIALIZED (SELECT {PAGE_SECONDS} FROM recent r)
         SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds), count(*)
         FROM page WHERE seconds > 0
         """,

@@ -14,6 +14,7 @@ from hits.models.imported import IMPORTED
 from hits.pipeline.rules import judged_pool, rules_of
 from hits.pipeline.spent import PAGES_FOR_THE_PACE, Pace, Spent, spent_by_channel
 from hits.pipeline.tally import Results, kept, one_row, results_of, rows
+from hits.pipeline.terms import PAGE_SECONDS
 
 QUIET_AFTER = timedelta(hours=3)
 FIRST_RATE_AFTER = timedelta(minutes=5)
@@ -187,17 +188,12 @@ def _pages_counted(study: Study) -> Pages:
 def pace_of(study: Study) -> Pace:
     assert study.version is not None
     median, pages = one_row(
-        """
-        WITH recent AS (
+        f"""
+        WITH recent AS MATERIALIZED (
             SELECT id FROM hits_assignment
             WHERE study_id = %(study)s AND state = 'submitted' AND NOT is_training
             ORDER BY id DESC LIMIT %(limit)s),
-        page AS (
-            SELECT sum(j.seconds) AS seconds
-            FROM recent r
-            JOIN hits_slot s ON s.assignment_id = r.id
-            JOIN hits_judgment j ON j.slot_id = s.id
-            GROUP BY r.id)
+        page AS MATERIALIZED (SELECT {PAGE_SECONDS} FROM recent r)
         SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds), count(*)
         FROM page WHERE seconds > 0
         """,
@@ -211,15 +207,19 @@ def rate_of(study: Study, progress: Progress) -> Rate | None:
     now = timezone.now()
     judgments, since = one_row(
         """
-        WITH recent AS (
+        WITH recent AS MATERIALIZED (
             SELECT a.id, a.submitted_at FROM hits_assignment a
-            JOIN hits_account w ON w.id = a.account_id AND w.channel <> %(imported)s
             WHERE a.study_id = %(study)s AND a.state = 'submitted' AND NOT a.is_training
               AND a.submitted_at > %(yesterday)s
-            ORDER BY a.id DESC LIMIT %(limit)s)
-        SELECT count(*), min(r.submitted_at) FROM recent r
-        JOIN hits_slot s ON s.assignment_id = r.id AND s.state = 'counted'
-        JOIN hits_unit u ON u.id = s.unit_id AND u.gold IS NULL
+              AND (SELECT w.channel FROM hits_account w WHERE w.id = a.account_id) <> %(imported)s
+            ORDER BY a.id DESC LIMIT %(limit)s),
+        page AS MATERIALIZED (
+            SELECT r.submitted_at, (
+                SELECT count(*) FROM hits_slot s
+                WHERE s.assignment_id = r.id AND s.state = 'counted'
+                  AND (SELECT u.gold IS NULL FROM hits_unit u WHERE u.id = s.unit_id)) AS judgments
+            FROM recent r)
+        SELECT sum(judgments)::bigint, min(submitted_at) FROM page WHERE judgments > 0
         """,
         {
             "study": study.pk,

@@ -12,6 +12,7 @@ from hits.models.imported import IMPORTED
 from hits.pipeline import pay
 from hits.pipeline.ledger import SUCCEEDED
 from hits.pipeline.tally import kept, one_row, rows
+from hits.pipeline.terms import PAGE_SECONDS
 
 PAGES_FOR_THE_PACE = 300
 
@@ -111,25 +112,20 @@ def _add(there: Spent, publication: Publication, bonuses: Decimal) -> None:
 def _paces(study: Study) -> dict[str, Pace]:
     """By the last pages of each channel; their rewards may differ, so it is their mean."""
     found = rows(
-        """
-        WITH done AS (
+        f"""
+        WITH done AS MATERIALIZED (
             SELECT a.id, coalesce(p.channel, %(in_house)s) AS channel,
                    coalesce(p.reward, v.pay) AS pay,
                    row_number() OVER (PARTITION BY p.channel ORDER BY a.id DESC) AS number
             FROM hits_assignment a
             JOIN hits_studyversion v ON v.id = a.version_id
-            JOIN hits_account w ON w.id = a.account_id AND w.channel <> %(imported)s
             LEFT JOIN hits_claim c ON c.assignment_id = a.id
             LEFT JOIN hits_hit h ON h.id = c.hit_id
             LEFT JOIN hits_publication p ON p.id = h.publication_id
-            WHERE a.study_id = %(study)s AND a.state = 'submitted' AND NOT a.is_training),
-        page AS (
-            SELECT d.channel, min(d.pay) AS pay, sum(j.seconds) AS seconds
-            FROM done d
-            JOIN hits_slot s ON s.assignment_id = d.id
-            JOIN hits_judgment j ON j.slot_id = s.id
-            WHERE d.number <= %(limit)s
-            GROUP BY d.id, d.channel)
+            WHERE a.study_id = %(study)s AND a.state = 'submitted' AND NOT a.is_training
+              AND (SELECT w.channel FROM hits_account w WHERE w.id = a.account_id) <> %(imported)s),
+        page AS MATERIALIZED (
+            SELECT r.channel, r.pay, {PAGE_SECONDS} FROM done r WHERE r.number <= %(limit)s)
         SELECT channel, count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds),
                round(avg(pay), 2)
         FROM page WHERE seconds > 0 GROUP BY channel
