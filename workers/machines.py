@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -56,7 +57,8 @@ def _learned(
     folder = Path(settings.DATA_DIR) / "machines" / corpus.slug
     folder.mkdir(parents=True, exist_ok=True)
     learned_from = Caption.objects.filter(corpus=corpus, image__split=train_split)
-    path = folder / f"{kind}-{encoder.version}-{train_split}-{learned_from.count()}.npz"
+    of_split = f"{quote(train_split, safe='')}-{learned_from.count()}"
+    path = folder / f"{kind}-{encoder.version}-{of_split}.npz"
     if path.exists():
         encoder = encoders.load(path)
         checksum = encoders.file_checksum(path)

@@ -4,6 +4,7 @@ Words are told apart by the tagger of `hits.analysis.captions`. Synonyms and hyp
 folder with WordNet's own files (index.noun, data.noun, index.verb, data.verb).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -22,17 +23,12 @@ _AUXILIARIES = frozenset(
     ("is", "are", "was", "were", "be", "am", "can", "could", "will", "would", "has", "have")
 )
 _ENDINGS = {
-    "noun": (("s", ""), ("es", ""), ("ies", "y"), ("ves", "f"), ("men", "man")),
-    "verb": (
-        ("s", ""),
-        ("es", ""),
-        ("ies", "y"),
-        ("ing", ""),
-        ("ing", "e"),
-        ("ed", ""),
-        ("ed", "e"),
-    ),
+    "noun": (("s", ""), ("es", ""), ("ies", "y"), ("ves", "f"), ("ves", "fe"), ("men", "man")),
+    "verb": (("s", ""), ("es", ""), ("ies", "y")),
 }
+# "riding" is of "ride": "rid" would double its last letter.
+_PARTICIPLE = re.compile(r"(?P<stem>\w+)(?:ing|ed)")
+_LOST_ITS_E = re.compile(r"(?:^|[^aeiou])[aeiou][^aeiouwxy]$")
 
 
 class NoWordNet(Exception):
@@ -49,6 +45,7 @@ class WordNet:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._read: dict[tuple[str, int], Synset] = {}
         missing = [name for name in _files() if not (folder / name).is_file()]
         if missing:
             raise NoWordNet(
@@ -84,12 +81,14 @@ class WordNet:
         return _plain(self._synset(part, above[0]).lemmas[0]) if above else None
 
     def _lemma(self, word: str, part: str) -> str | None:
-        forms = [word, *(word[: -len(a)] + b for a, b in _ENDINGS[part] if word.endswith(a))]
-        # "running" is "runn" without its ending.
-        forms += [form[:-1] for form in forms if form[-1:] == form[-2:-1]]
-        return next((form for form in forms if form in self._senses[part]), None)
+        return next((form for form in _forms(word, part) if form in self._senses[part]), None)
 
     def _synset(self, part: str, place: int) -> Synset:
+        if (part, place) not in self._read:
+            self._read[part, place] = self._read_synset(part, place)
+        return self._read[part, place]
+
+    def _read_synset(self, part: str, place: int) -> Synset:
         with (self._folder / f"data.{part}").open("rb") as file:
             file.seek(place)
             fields = file.readline().decode().split(" | ")[0].split()
@@ -103,6 +102,16 @@ class WordNet:
 
 def _files() -> list[str]:
     return [f"{kind}.{part}" for kind in ("index", "data") for part in PARTS]
+
+
+def _forms(word: str, part: str) -> list[str]:
+    """The word, and what it may be an inflection of, the likelier first."""
+    forms = [word, *(word[: -len(a)] + b for a, b in _ENDINGS[part] if word.endswith(a))]
+    if part == "verb" and (found := _PARTICIPLE.fullmatch(word)):
+        stem = found["stem"]
+        forms += [f"{stem}e", stem] if _LOST_ITS_E.search(stem) else [stem, f"{stem}e"]
+    # "running" is "runn" without its ending.
+    return forms + [form[:-1] for form in forms if form[-1:] == form[-2:-1]]
 
 
 def _plain(lemma: str) -> str:

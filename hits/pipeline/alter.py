@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from hits.analysis.alterations import KINDS, NEED_WORDNET, NoWordNet, WordNet, altered
 from hits.analysis.evaluations.contract import Kind, Setting, Upload
+from hits.importers.json_stream import BYTE_ORDER_MARK
 from hits.importers.records import shown
 from hits.models import ReleaseFile
 from hits.pipeline.errors import Refused
@@ -75,14 +76,16 @@ def _wordnet(alteration: str) -> WordNet | None:
 
 def _read(data: bytes) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
     try:
-        given = orjson.loads(data)
+        given = orjson.loads(data.removeprefix(BYTE_ORDER_MARK))
         info, rows = given["info"], given["data"]
         fits = isinstance(info, dict) and all(
             isinstance(row["caption"], str) and isinstance(row["bison_id"], int | str)
             for row in rows
         )
-    except (orjson.JSONDecodeError, KeyError, TypeError) as wrong:
-        raise Refused(f"This is not a file of BISON’s layout: {shown(repr(wrong))}") from None
+    except orjson.JSONDecodeError as wrong:
+        raise Refused(f"This is not readable as JSON: {shown(str(wrong))}") from None
+    except (KeyError, TypeError):
+        fits = False
     if not fits:
         raise Refused("This is not a file of BISON’s layout with captions.")
     return info, rows

@@ -15,7 +15,14 @@ NOUNS = [
     "05 n 01 canine 0 000 | a kind of animal",
     "05 n 01 stone 0 000 | it lies there",
 ]
-VERBS = ["29 v 02 run 0 race 0 001 @ {move} v 0000 01 + 02 00 | fast", "29 v 01 move 0 000 | go"]
+VERBS = [
+    "29 v 02 run 0 race 0 001 @ {move} v 0000 01 + 02 00 | fast",
+    "29 v 01 move 0 000 | go",
+    "29 v 02 rid 0 free 0 000 | of something",
+    "29 v 02 ride 0 drive 0 000 | a bike",
+    "29 v 02 sing 0 chant 0 000 | a song",
+    "29 v 02 singe 0 scorch 0 000 | by fire",
+]
 HEADER = "  1 As WordNet's files begin.\n"
 
 
@@ -52,6 +59,8 @@ def wordnet(tmp_path: Path) -> WordNet:
         ("Two dogs", "synonym", "two domestic dog"),
         ("Two dogs", "hypernym", "two canine"),
         ("The man is running", "hypernym", "the man is move"),
+        ("He is riding", "synonym", "he is drive"),
+        ("He is singing", "synonym", "he is chant"),
         ("A stone", "hypernym", None),
     ],
 )

@@ -233,7 +233,13 @@ def test_queries_are_altered_alike_by_page_and_api_and_from_a_release(
             answer = desk.post(address, {**asked, **given})
             assert answer.status_code == 200
             assert json.loads(b"".join(cast(Any, answer).streaming_content)) == altered
-    for wrong in (b"[]", b'{"info": {}, "data": [{"bison_id": 1}]}', b"{"):
+    marked = b"\xef\xbb\xbf" + json.dumps(content).encode()
+    assert desk.post(api, {**asked, "annotations": sent("b.json", marked)}).status_code == 200
+    for wrong, why in (
+        (b"[]", "not a file of BISON"),
+        (b'{"info": {}, "data": [{"bison_id": 1}]}', "not a file of BISON"),
+        (b"{", "not readable as JSON"),
+    ):
         refused = desk.post(page, {**asked, "annotations": sent("b.json", wrong)})
-        assert "not a file of BISON" in refused.content.decode()
+        assert why in refused.content.decode()
         assert desk.post(api, {**asked, "annotations": sent("b.json", wrong)}).status_code == 400

@@ -106,6 +106,15 @@ def test_other_splits_and_corpora_are_left_out(corpus: Corpus) -> None:
     assert first not in {target for ranked in found.values() for target in ranked}
 
 
+def test_a_machine_learns_from_a_split_of_any_name(corpus: Corpus) -> None:
+    corpus.images.update(split="../val/2014")
+    (proposal,) = {
+        proposed(corpus, "palette", "i2i", split="../val/2014", train_split="../val/2014")
+        for _ in range(2)
+    }
+    assert proposal.queries == 6
+
+
 def test_the_same_proposal_is_kept_once(corpus: Corpus) -> None:
     assert proposed(corpus, "palette", "i2i") == proposed(corpus, "palette", "i2i")
     assert Candidate.objects.count() == 6 * 5
