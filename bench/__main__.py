@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     every = names.add_parser("all", help="all of them, one after the other")
     every.set_defaults(run=_all)
     for name, bench in BENCHES.items():
-        own = names.add_parser(name, help=bench.__doc__)
+        own = names.add_parser(name, help=str(bench.__doc__).replace("%", "%%"))
         bench.add_options(own)
         own.set_defaults(run=bench.run)
     return parser

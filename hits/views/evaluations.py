@@ -5,6 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from hits.analysis.evaluations.contract import Setting
 from hits.analysis.evaluations.kinds import KINDS
 from hits.models import Evaluation
 from hits.pipeline import visible
@@ -71,7 +72,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             for upload in kind.uploads
             if upload.name in found.files
         ],
-        "settings": [(each, found.settings.get(each.name)) for each in kind.settings],
+        "settings": [(each.label, _in_words(each, found)) for each in kind.settings],
         "jobs": [] if found.job.is_finished else [found.job],
     }
     return render(
@@ -84,6 +85,13 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
 def file(request: HttpRequest, pk: int, table: str, form: str) -> HttpResponse:
     found = _evaluation(request, pk)
     return file_of(request, tables_of(found), table, form, f"evaluation-{found.pk}")
+
+
+def _in_words(setting: Setting, found: Evaluation) -> str:
+    value = found.settings.get(setting.name, "")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return (setting.options or {}).get(str(value), str(value))
 
 
 def _evaluation(request: HttpRequest, pk: int) -> Evaluation:

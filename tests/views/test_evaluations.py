@@ -67,6 +67,7 @@ def test_a_file_is_evaluated_and_its_tables_stay_at_an_address(desk: Client) -> 
     found = made_by(answer)
     assert answer.headers["Location"] == f"/research/evaluations/{found.pk}/"
     text = desk.get(answer.headers["Location"]).text
+    assert "<dd>Kendall’s tau-b</dd>" in text
     assert "Kendall’s tau-b of each two metrics over 3 models." in text
     assert found.files["metrics"]["sha256"] in text
     assert "Ours" in desk.get("/research/evaluations/").text
@@ -89,6 +90,13 @@ def test_the_api_gives_the_same_tables(desk: Client) -> None:
     assert [each["id"] for each in desk.get("/api/evaluations/").json()["results"]] == [found.pk]
     file = desk.get(f"/api/evaluations/{found.pk}/tables/correlations/tex/")
     assert r"\toprule" in file.text
+
+
+def test_a_setting_is_told_in_words(desk: Client) -> None:
+    compared = sent("c.csv", b"left,right,chosen\nA,B,A\nA,B,B\n")
+    found = made_by(desk.post(f"{NEW}comparisons/", {"comparisons": compared, "side": "on"}))
+    text = desk.get(f"/research/evaluations/{found.pk}/").text
+    assert "<dt>Fit how much the left side gains</dt><dd>yes</dd>" in text
 
 
 def test_a_job_that_runs_again_computes_nothing_anew(desk: Client) -> None:
