@@ -73,9 +73,9 @@ def in_words(use: str, payment: str) -> str:
     return f"{paid} and {'used' if use == Use.USED else 'not used'}"
 
 
-def what_happened(assignment: Assignment, use: str, payment: str, reason: str) -> str:
+def what_happened(assignment: Assignment, before: str, use: str, payment: str, reason: str) -> str:
     text = f"Rater {assignment.person_id}: {in_words(use, payment)}."
-    if use == Use.NOT_USED:
+    if use == Use.NOT_USED and before != use:
         count = evidence.units_out_again(assignment)
         text += f" {count} unit{'' if count == 1 else 's'} went out again."
     return f"{text} Written down: “{reason}”"

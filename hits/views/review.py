@@ -213,7 +213,8 @@ def _decide(request: HttpRequest, study: Study, assignment: Assignment) -> HttpR
         messages.info(request, "Already so; nothing changed.")
     else:
         remember(request, study, assignment, before)
-        messages.success(request, what_happened(assignment, choice.use, choice.payment, reason))
+        told = what_happened(assignment, before[0], choice.use, choice.payment, reason)
+        messages.success(request, told)
     return go_on(request, study, assignment)
 
 

@@ -52,7 +52,7 @@ def _refuse(request: HttpRequest, study: Study, assignment: Assignment) -> HttpR
     except PipelineError as refusal:
         return _show_refusal(request, study, assignment, error=refusal.message, reason=reason)
     remember(request, study, assignment, before)
-    messages.success(request, what_happened(assignment, "not_used", "refused", reason))
+    messages.success(request, what_happened(assignment, before[0], "not_used", "refused", reason))
     return go_on(request, study, assignment)
 
 

@@ -583,6 +583,15 @@ def test_a_nul_in_a_reason_is_left_out(study: Study, desk: Client) -> None:
     assert Decision.objects.filter(assignment=page, reason="nothing").exists()
 
 
+def test_units_of_a_page_that_was_not_used_before_do_not_go_out_again(
+    study: Study, desk: Client
+) -> None:
+    page = flagged(study)
+    refuse(desk, page, reason="Not honestly done.")
+    answer = desk.get(decide(desk, page, "pay").headers["Location"])
+    assert "paid and not used. Written down" in str(list(answer.context["messages"])[-1])
+
+
 @pytest.mark.parametrize("seen", [{}, {"seen": "0"}], ids=["looked again", "went back"])
 def test_the_same_decision_again_says_that_nothing_changed(
     study: Study, desk: Client, seen: dict[str, str]
