@@ -208,6 +208,8 @@ def test_correlations_of_metrics_stand_below_the_diagonal(files: Files) -> None:
     assert "a: its values are all equal" in refusal(
         "correlation", metrics=files.csv("e", [["model", "a", "b"], ["x", 1, 2], ["y", 1, 3]])
     )
+    empty = files.text("n.jsonl", "{}\n")
+    assert "neither models nor metrics" in refusal("correlation", metrics=empty)
 
 
 def test_a_model_that_scores_as_people_do_correlates_wholly(files: Files) -> None:

@@ -17,6 +17,8 @@ MOST_METRICS = 200
 
 def evaluate_correlation(given: Given) -> list[Table]:
     lines = given.lines("metrics")
+    if not lines[0]:
+        raise DegenerateInput("The first line names neither models nor metrics.")
     model, *metrics = lines[0]
     if len(metrics) > MOST_METRICS:
         raise DegenerateInput(f"{len(metrics):,} metrics are more than {MOST_METRICS}.")
