@@ -3,7 +3,7 @@ from typing import Any
 from rest_framework import serializers
 
 from hits.models import Assignment, Decision, Flag, GoldDecision, Opinion, PersonEvent
-from hits.pipeline.evidence import Answered, TrackRecord
+from hits.pipeline.evidence import Answered, Side, TrackRecord
 from hits.pipeline.gold_doubt import GoldInDoubt
 from hits.pipeline.review import LONGEST_REASON
 
@@ -72,10 +72,20 @@ class ImageShownSerializer(serializers.Serializer[Any]):
     height = serializers.IntegerField()
 
 
+class SideSerializer(serializers.Serializer[Side]):
+    name = serializers.CharField()
+    images = ImageShownSerializer(many=True)
+    texts = serializers.ListField(child=serializers.CharField())
+
+
 class AnsweredSerializer(serializers.Serializer[Answered]):
     position = serializers.IntegerField()
     images = ImageShownSerializer(many=True)
     texts = serializers.ListField(child=serializers.CharField())
+    sides = SideSerializer(many=True, help_text="What stood beside each other.")
+    place = serializers.IntegerField(
+        allow_null=True, help_text="Where what was chosen stood, from 0, if places were drawn."
+    )
     answer = serializers.CharField()
     problem = serializers.CharField()
     seconds = serializers.FloatField(allow_null=True)
@@ -260,6 +270,7 @@ class GoldInDoubtSerializer(serializers.Serializer[Any]):
     good_failed = serializers.IntegerField(source="record.good_failed")
     images = ImageShownSerializer(many=True)
     texts = serializers.ListField(child=serializers.CharField())
+    sides = SideSerializer(many=True)
     expected = serializers.CharField()
     given = serializers.SerializerMethodField(help_text="How many people gave which answer.")
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,15 +10,33 @@ from typing import Any
 from django.db import connection
 from django.db.models import Count, Q, QuerySet, Sum
 
-from hits.models import Assignment, Decision, Slot, Study
+from hits.models import Assignment, Decision, Slot, Study, Unit
 from hits.pipeline.show import items_of
 from hits.pipeline.statements import rows
 from hits.pipeline.tally import problems_of
 from hits.protocol import EXPLANATION, protocol
-from hits.records import ImageShown
+from hits.records import ImageShown, Json
 
 PAGES_FOR_THE_MEDIAN = 50
 SEPARATOR = " · "
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two things that stand beside each other."""
+
+    name: str
+    images: list[ImageShown]
+    texts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The images and texts in what a protocol shows, in its order."""
+
+    images: list[ImageShown]
+    texts: list[str]
+    sides: list[Side]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +46,7 @@ class Answered:
     position: int
     images: list[ImageShown]
     texts: list[str]
+    sides: list[Side]
     answer: str
     problem: str
     seconds: float | None
@@ -35,6 +54,8 @@ class Answered:
     passed: bool | None
     explanation: str = ""
     is_retired: bool = False
+    # Where what was chosen stood, from 0, of places drawn at random.
+    place: int | None = None
 
     @property
     def headline(self) -> str:
@@ -91,12 +112,13 @@ def answers_of(assignment: Assignment, *, to_its_person: bool = False) -> list[A
     items = items_of(kind, [slot[2] for slot in slots])
     found = []
     for position, shown, payload, gold, is_retired, answer, problem, seconds in slots:
-        parts = list(parts_of(kind.show(payload, shown, items)))
+        seen = parts_of(kind.show(payload, shown, items))
         found.append(
             Answered(
                 position=position,
-                images=[part for part in parts if isinstance(part, ImageShown)],
-                texts=[part for part in parts if isinstance(part, str)],
+                images=seen.images,
+                texts=seen.texts,
+                sides=seen.sides,
                 answer=in_words(answer, wording) if answer is not None else "",
                 problem=problem or "",
                 seconds=seconds,
@@ -104,6 +126,7 @@ def answers_of(assignment: Assignment, *, to_its_person: bool = False) -> list[A
                 passed=kind.check(answer, gold) if gold and answer else None,
                 explanation=(gold or {}).get(EXPLANATION, ""),
                 is_retired=gold is not None and is_retired,
+                place=None if answer is None else kind.place(answer, shown),
             )
         )
     return found
@@ -215,6 +238,7 @@ class Report:
     could_answer: bool
     images: list[ImageShown]
     texts: list[str]
+    sides: list[Side]
 
 
 def reported(study: Study, limit: int) -> list[Report]:
@@ -224,7 +248,7 @@ def reported(study: Study, limit: int) -> list[Report]:
     found = []
     for row in problems:
         slot = row.slot
-        parts = list(parts_of(kind.show(slot.unit.payload, slot.shown, items)))
+        seen = parts_of(kind.show(slot.unit.payload, slot.shown, items))
         found.append(
             Report(
                 text=row.problem,
@@ -233,23 +257,47 @@ def reported(study: Study, limit: int) -> list[Report]:
                 position=slot.position,
                 at=row.created_at,
                 could_answer=row.answer is not None,
-                images=[part for part in parts if isinstance(part, ImageShown)],
-                texts=[part for part in parts if isinstance(part, str)],
+                images=seen.images,
+                texts=seen.texts,
+                sides=seen.sides,
             )
         )
     return found
 
 
-def parts_of(shown: Any) -> Iterator[ImageShown | str]:
-    """The images and texts in what a protocol shows, in its order."""
+def what_they_show(study: Study, units: Sequence[Unit]) -> list[Shown]:
+    """What each unit shows, in the order in which nothing is swapped."""
+    kind = protocol(study.protocol)
+    items = items_of(kind, [unit.payload for unit in units])
+    return [parts_of(kind.show(unit.payload, None, items)) for unit in units]
+
+
+def parts_of(shown: Json) -> Shown:
+    images, texts = _images_and_texts(shown, but="sides")
+    return Shown(images, texts, [_side(side) for side in shown.get("sides", [])])
+
+
+def _side(shown: Json) -> Side:
+    images, texts = _images_and_texts(shown, but="side")
+    labels = ", ".join(mark.label for mark in shown.get("marks", []))
+    return Side(shown["side"], images, [*texts, labels] if labels else texts)
+
+
+def _images_and_texts(shown: Json, *, but: str) -> tuple[list[ImageShown], list[str]]:
+    parts = list(_leaves({name: value for name, value in shown.items() if name != but}))
+    images = [part for part in parts if isinstance(part, ImageShown)]
+    return images, [part for part in parts if isinstance(part, str)]
+
+
+def _leaves(shown: Any) -> Iterator[ImageShown | str]:
     if isinstance(shown, ImageShown | str):
         yield shown
     elif isinstance(shown, dict):
         for value in shown.values():
-            yield from parts_of(value)
+            yield from _leaves(value)
     elif isinstance(shown, list | tuple):
         for value in shown:
-            yield from parts_of(value)
+            yield from _leaves(value)
 
 
 def _median_seconds(theirs: QuerySet[Assignment]) -> float | None:

@@ -13,7 +13,7 @@ from hits.pipeline.aggregate import in_batches
 from hits.pipeline.check import check_again
 from hits.pipeline.doubt import note
 from hits.pipeline.errors import Closed, Refused
-from hits.pipeline.evidence import SEPARATOR, parts_of
+from hits.pipeline.evidence import SEPARATOR, Side, parts_of
 from hits.pipeline.golds import retire
 from hits.pipeline.review import record, refuse_reason
 from hits.pipeline.rules import gold_check, quality_of
@@ -43,6 +43,7 @@ class GoldInDoubt:
     record: GoldRecord
     images: list[ImageShown]
     texts: list[str]
+    sides: list[Side]
     expected: str
     given: list[tuple[str, int]]
     kept: GoldDecision | None
@@ -93,7 +94,7 @@ def described(study: Study, records: list[GoldRecord]) -> list[GoldInDoubt]:
     for each in records:
         unit = units[each.gold]
         assert unit.gold is not None
-        parts = list(parts_of(kind.show(unit.payload, arranged.get(unit.pk), items)))
+        shown = parts_of(kind.show(unit.payload, arranged.get(unit.pk), items))
         answers: dict[str, int] = {}
         for answer, count in given.get(unit.pk, []):
             words = kind.describe(answer, wording).partition(SEPARATOR)[0]
@@ -102,8 +103,9 @@ def described(study: Study, records: list[GoldRecord]) -> list[GoldInDoubt]:
             GoldInDoubt(
                 unit=unit,
                 record=each,
-                images=[part for part in parts if isinstance(part, ImageShown)],
-                texts=[part for part in parts if isinstance(part, str)],
+                images=shown.images,
+                texts=shown.texts,
+                sides=shown.sides,
                 expected=kind.describe(unit.gold, wording),
                 given=sorted(answers.items(), key=lambda pair: -pair[1]),
                 kept=kept.get(unit.pk),

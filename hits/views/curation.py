@@ -14,6 +14,7 @@ from hits.models import Curation, Study, User
 from hits.pipeline import golds, rejudge, remove
 from hits.pipeline.doubtful import Doubtful, denied, rated_low
 from hits.pipeline.errors import PipelineError, Refused
+from hits.pipeline.evidence import Shown, what_they_show
 from hits.pipeline.golds import Promising, promising, promotes
 from hits.pipeline.naming import keys_of
 from hits.pipeline.remove import Thing
@@ -159,9 +160,6 @@ def _show(
     fresh["low"] = LowForm(prefix="low")
     forms_shown = fresh | ({wrong[0]: wrong[1]} if wrong else {})
     events = study.curations.select_related("image", "caption", "unit", "by").order_by("-pk")
-    kind = protocol(study.protocol)
-    assert study.version is not None
-    wording = kind.wording_model.model_validate(study.version.wording)
     context = study_context(request, study, "curation") | {
         **{f"{name.replace('-', '_')}_form": form for name, form in forms_shown.items()},
         "gone": _gone(study),
@@ -170,9 +168,21 @@ def _show(
         "may_ask": study.state != Study.State.CLOSED,
         "promotes": promotes(study),
         "looked_for_golds": ready is not None,
-        "promising": [(each, kind.describe(each.gold, wording)) for each in ready or []],
+        "promising": _described(study, ready or []),
     }
     return render(request, "research/curation.html", context, status=422 if wrong else 200)
+
+
+def _described(study: Study, ready: list[Promising]) -> list[tuple[Promising, Shown, str]]:
+    """What each shows, and the gold that it makes, in words."""
+    kind = protocol(study.protocol)
+    assert study.version is not None
+    wording = kind.wording_model.model_validate(study.version.wording)
+    shown = what_they_show(study, [each.unit for each in ready])
+    return [
+        (each, what, kind.describe(each.gold, wording))
+        for each, what in zip(ready, shown, strict=True)
+    ]
 
 
 def _gone(study: Study) -> list[Curation]:

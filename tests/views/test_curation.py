@@ -106,6 +106,10 @@ def test_a_sample_is_drawn_and_golds_are_made_on_the_page(study: Study, research
     assert Unit.objects.filter(study=study, wanted=5).count() == 4
     page = researcher.get(address(study), {"golds": "1"}).text
     key = page.partition('name="unit" value="')[2].partition('"')[0]
+    unit = Unit.objects.get(study=study, key=key)
+    assert study.corpus.captions.get(pk=unit.payload["caption"]).text in page
+    sha256 = study.corpus.images.get(pk=unit.payload["image"]).blob_id
+    assert f'src="/images/{sha256}"' in page
     made = {"unit": [key], "golds-agreement": "1", "golds-reason": "People agree on it."}
     assert researcher.post(address(study, "golds"), made).status_code == 302
     assert Unit.objects.get(study=study, promoted_from__key=key).gold is not None

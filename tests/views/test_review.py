@@ -29,6 +29,7 @@ from hits.pipeline.people import account_of, give_consent
 from hits.pipeline.submit import submit
 from hits.pipeline.versions import change_version
 from tests import balance, making
+from tests.protocols.cases.surveys import study_of_preference
 from workers.work import WORK
 
 pytestmark = pytest.mark.django_db
@@ -301,6 +302,19 @@ def test_what_was_decided_on_many_pages_is_taken_back_at_once(study: Study, desk
     assert "taken back" in desk.get(path).text
     assert "taken back already" in desk.post(undo, follow=True).text
     assert pages[1].decisions.count() == 4
+
+
+def test_what_stood_beside_each_other_is_shown_so_with_the_side_that_was_chosen() -> None:
+    study = study_of_preference(making.corpus(images=12), units_a_page=3)
+    account = making.rater(study)
+    page = draw(study=study, account=account)
+    questions = page.slots.count()
+    right = {f"q{position}-choice": ["right"] for position in range(1, questions + 1)}
+    submit(assignment_key=page.key, account=account, fields=right)
+    shown = logged_in(member(study, Role.REVIEWER)).get(address(page)).text
+    assert not re.findall(r'First <span class="tag accent">chosen', shown)
+    assert len(re.findall(r'Second <span class="tag accent">chosen', shown)) == questions
+    assert 'alt="First, 1 of 5"' in shown
 
 
 def refreshed(page: Assignment) -> tuple[str, str]:
