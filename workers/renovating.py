@@ -235,7 +235,8 @@ def _in_words(result: Mapping[str, Any]) -> str:
     said = (
         f"{result['coarse']:,} of {result['texts']:,} texts are coarse; "
         f"{result['details']:,} details, {result['fitting']:,} of them fit; "
-        f"{result['proposed']:,} finer texts, {result['added']:,} rows added."
+        f"{result['proposed']:,} finer texts, {result['added']:,} rows added, "
+        f"{result['there']:,} there already."
     )
     if not result["unknown"]:
         return said

@@ -57,8 +57,7 @@ class Proposal(models.Model):
 
     def __str__(self) -> str:
         of = [str(self.machine), self.get_direction_display(), self.split]
-        size = [f"{self.queries:,} queries", f"top {self.depth}"]
-        return ", ".join([*filter(None, of), *size])
+        return ", ".join([*filter(None, of), f"{self.queries:,} × {self.depth}"])
 
 
 class Candidate(models.Model):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from django.conf import LazySettings
 from PIL import Image
+from safetensors.torch import load_file, save_file
 
 from hits.models import Candidate, Corpus, Machine
 from hits.pipeline.errors import Refused
@@ -98,6 +99,27 @@ def test_a_pair_has_one_score_whatever_it_is_scored_beside(folder: Path) -> None
     np.testing.assert_allclose(alone, scores, atol=1e-5)
     assert len(set(scorer.score(PICTURES[1], TEXTS)) | set(scores)) > 4
     assert not len(scorer.score(PICTURES[0], []))
+
+
+def test_a_model_that_lacks_weights_or_words_is_refused(tmp_path: Path) -> None:
+    """It would be loaded with random ones, and propose by chance."""
+    pairs = tiny_models.vilt(tmp_path / "vilt")
+    weights = pairs / "model.safetensors"
+    whole = weights.read_bytes()
+    save_file(
+        {name: w for name, w in load_file(weights).items() if "rank_output" not in name}, weights
+    )
+    with pytest.raises(BadMachineFile, match="2 weights are missing, rank_output"):
+        opened("pairs", "vilt", pairs)
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(BadMachineFile, match="vilt cannot be loaded"):
+        opened("pairs", "vilt", pairs)
+    weights.write_bytes(whole)
+    opened("pairs", "vilt", pairs)
+    for file in pairs.glob("tokenizer*"):
+        file.unlink()
+    with pytest.raises(BadMachineFile, match="no files of a tokenizer"):
+        opened("pairs", "vilt", pairs)
 
 
 def test_weights_that_would_have_to_be_unpickled_are_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Coarse texts are found, made finer by a captioner or a file, filtered, and become rows."""
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,7 @@ def test_details_from_elsewhere_are_kept_only_where_they_fit(
     assert said.getvalue().startswith(
         "12 texts, 1 coarse, 3 details, 3 fit, 1 finer texts: 1 added"
     )
+    assert re.search(r"before: \d+\.\d+ nouns, .* adjectives, .* words.*\nafter: ", said.getvalue())
     rows = StudyRow.objects.filter(study=study).values_list("content", flat=True)
     assert [(row["proposed"], row["machine"]) for row in rows] == [(best, "gpt 1")]
 
@@ -236,7 +238,7 @@ def test_page_and_api_ask_for_the_same_job(study: Study, ranking: Proposal, clie
         assert page in client.get(address).content.decode()
     shown = client.get(page).content.decode()
     assert "Completes the prompts" in shown
-    assert "m 1, caption to image, test, 12 queries, top 1" in shown
+    assert "m 1, caption to image, test, 12 × 1" in shown
     refused = client.post(page, {"version": "1", "scorer": "clip-tiny", "seed": "0"})
     assert (refused.status_code, study.jobs.count()) == (422, 0)
     given = {"proposal": ranking.pk, "scorer": "clip-tiny", "captioner": "writer@2"}

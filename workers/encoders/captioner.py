@@ -22,7 +22,9 @@ class PromptedCaptioner(Captioner):
 
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
-        self._model = checkpoints.model_of(path, AutoModelForImageTextToText)
+        self._model = checkpoints.model_of(
+            path, AutoModelForImageTextToText, unused=checkpoints.POOLER
+        )
         self._tokenizer = checkpoints.tokenizer_of(path)
         self._see = checkpoints.image_processor_of(path)
         config = self._model.config

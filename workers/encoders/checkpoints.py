@@ -5,26 +5,55 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
+from safetensors import SafetensorError
 from transformers import AutoImageProcessor, AutoTokenizer
 
 from workers.encoders import BadMachineFile
 
 AT_ONCE = 32
+POOLER = "pooler"
+UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    ImportError,
+    RuntimeError,
+    SafetensorError,
+    StrictDataclassError,
+)
 
 
 def device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def model_of(path: Path, loader: Any) -> Any:
-    """Its weights as .safetensors, ready to be asked; half precision where there is a GPU."""
+def model_of(path: Path, loader: Any, unused: str | None = None) -> Any:
+    """Its weights as .safetensors, ready to be asked; half precision where there is a GPU.
+
+    Weights that are not there would be random ones: only those that are not asked may be missing.
+    """
     number = torch.float16 if device() == "cuda" else torch.float32
-    model = _loaded(path, loader, use_safetensors=True, dtype=number)
+    model, told = _loaded(
+        path, loader, use_safetensors=True, dtype=number, output_loading_info=True
+    )
+    missing = [key for key in sorted(told["missing_keys"]) if unused not in key.split(".")]
+    if missing:
+        raise BadMachineFile(
+            f"{path.name} cannot be loaded: {len(missing)} weights are missing, {missing[0]} among "
+            "them."
+        )
     return model.eval().requires_grad_(False).to(device())
 
 
 def tokenizer_of(path: Path) -> Any:
-    return _loaded(path, AutoTokenizer)
+    tokenizer = _loaded(path, AutoTokenizer)
+    # Without any of its files it would know no word.
+    if not any((path / name).is_file() for name in tokenizer.vocab_files_names.values()):
+        raise BadMachineFile(f"{path.name} cannot be loaded: it has no files of a tokenizer.")
+    return tokenizer
 
 
 def image_processor_of(path: Path) -> Any:
@@ -56,6 +85,6 @@ def _loaded(path: Path, loader: Any, **how: Any) -> Any:
         return loader.from_pretrained(
             str(path), local_files_only=True, trust_remote_code=False, **how
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError) as wrong:
+    except UNREADABLE as wrong:
         reason = str(wrong).strip().splitlines() or [type(wrong).__name__]
         raise BadMachineFile(f"{path.name} cannot be loaded: {reason[0]}") from wrong

@@ -18,7 +18,7 @@ class SentenceEncoder(Reader):
 
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
-        self._model = checkpoints.model_of(path, AutoModel)
+        self._model = checkpoints.model_of(path, AutoModel, unused=checkpoints.POOLER)
         self._tokenizer = checkpoints.tokenizer_of(path)
         pooling = checkpoints.settings_in(path / "1_Pooling" / "config.json")
         self._takes_first = bool(pooling.get("pooling_mode_cls_token"))

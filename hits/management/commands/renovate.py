@@ -59,7 +59,8 @@ class Command(BaseCommand):
         )
         if result["unknown"]:
             self.stdout.write(f"{result['unknown']:,} captions of the file are not in the corpus")
-        for side, line in result.get("statistics", {}).items():
-            means = ", ".join(f"{mean:.2f} {of}" for of, mean in line.items())
+        for side in ("before", "after") if "statistics" in result else ():
+            line = result["statistics"][side]
+            means = ", ".join(f"{line[of]:.2f} {of}" for of in ("nouns", "adjectives", "words"))
             self.stdout.write(f"{side}: {means} a text")
         tell_refused(self.stdout, result)
