@@ -36,6 +36,7 @@ def study() -> Study:
     )
     why = "The colour of the image is the one that the text names."
     making.explain_golds(made, lambda unit: why)
+    made.corpus.captions.update(text=f"A {'seagreen' * 20} image.")
     return made
 
 
