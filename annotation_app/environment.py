@@ -88,6 +88,12 @@ class Environment:
             raise ImproperlyConfigured("ALLOWED_HOSTS must name at least one host in production.")
         return hosts
 
+    def database_url(self) -> str:
+        url = self.text("DATABASE_URL")
+        if not url.startswith(("postgresql://", "postgres://")):
+            raise ImproperlyConfigured("DATABASE_URL must be postgresql://…, no other.")
+        return url
+
     def channels(self) -> dict[str, dict[str, str]]:
         """The marketplaces that CHANNELS names, each with its settings."""
         return {name: self._channel(name) for name in self.names("CHANNELS")}

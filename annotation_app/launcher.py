@@ -25,6 +25,7 @@ from annotation_app.processes import dies_with_parent
 
 STOP_SECONDS = 30
 ASK_AGAIN_SECONDS = 0.02
+FEWEST_IMAGES, MOST_IMAGES = 50, 100_000
 
 
 class StopRequested(BaseException):
@@ -51,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     actions = parser.add_subparsers(dest="action", required=True)
     demo = actions.add_parser("demo", help="the whole application with a study in it")
     demo.add_argument("--port", type=int, default=_port())
-    demo.add_argument("--images", type=int, default=400, help="in its corpus, 50 to 100,000")
+    demo.add_argument("--images", type=_images, default=400, help="in its corpus, 50 to 100,000")
     run = actions.add_parser("run", help="a command, with PostgreSQL and Valkey running")
     run.add_argument("--fast", action="store_true", help="data that need not survive a crash")
     run.add_argument("command", nargs="+", metavar="COMMAND")
@@ -59,6 +60,12 @@ def _parser() -> argparse.ArgumentParser:
     for action in (demo, run, erase):
         action.add_argument("--folder", type=Path, default=BASE_DIR / "var")
     return parser
+
+
+def _images(text: str) -> int:
+    if not text.isdecimal() or not FEWEST_IMAGES <= int(text) <= MOST_IMAGES:
+        raise argparse.ArgumentTypeError(f"from {FEWEST_IMAGES} to {MOST_IMAGES:,}, not {text}")
+    return int(text)
 
 
 def _port() -> int:

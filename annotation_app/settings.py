@@ -77,7 +77,7 @@ MESSAGE_TAGS = {
 }
 
 DATABASES = {
-    "default": dj_database_url.parse(env.text("DATABASE_URL"), conn_max_age=600),
+    "default": dj_database_url.parse(env.database_url(), conn_max_age=600),
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -44,6 +44,13 @@ def test_a_missing_variable_is_named() -> None:
         production().text("DATABASE_URL")
 
 
+@pytest.mark.parametrize("url", ["sqlite:///db.sqlite3", "mysql://host/name", "nonsense"])
+def test_no_other_database_than_postgresql_is_taken(url: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL must be postgresql"):
+        production(DATABASE_URL=url).database_url()
+    assert production(DATABASE_URL="postgres://host/name").database_url() == "postgres://host/name"
+
+
 @pytest.mark.parametrize(("name", "value"), [("FLAG", "perhaps"), ("NUMBER", "many")])
 def test_a_value_that_makes_no_sense_is_named(name: str, value: str) -> None:
     env = production(**{name: value})

@@ -6,6 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from annotation_app.launcher import main
 from tests.launcher.holder import Holder, alive_after
 
 LAUNCHER = [sys.executable, "-m", "annotation_app.launcher"]
@@ -85,3 +86,13 @@ def test_a_stopped_launcher_leaves_neither_command_nor_servers(
         launcher.send_signal(stop)
         launcher.wait(10)
     assert alive_after(5, tied) == []
+
+
+@pytest.mark.parametrize("images", ["49", "100001", "-60", "many"])
+def test_a_demo_of_another_size_than_it_can_have_is_refused_before_anything_starts(
+    images: str, new_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["demo", f"--images={images}", "--folder", str(new_folder)])
+    assert f"--images: from 50 to 100,000, not {images}" in capsys.readouterr().err
+    assert not new_folder.exists()
