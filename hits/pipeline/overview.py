@@ -73,6 +73,10 @@ class Rate:
     judgments_a_day: float
     ends_at: datetime
 
+    @property
+    def a_day(self) -> int:
+        return round(self.judgments_a_day)
+
 
 @dataclass(frozen=True, slots=True)
 class Attention:

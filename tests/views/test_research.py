@@ -4,6 +4,7 @@ import math
 import re
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from django.contrib.staticfiles import finders
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.templatetags.static import static
 from django.test import Client, override_settings
+from django.utils import timezone
 
 from hits.models import (
     Assignment,
@@ -134,6 +136,16 @@ def test_an_hours_pay_comes_from_the_times_seen(study: Study) -> None:
     assert pace.median_seconds == 6 * 39
     assert pace.hourly is not None
     assert round(pace.hourly, 2) == 10
+
+
+def test_a_study_that_people_work_on_says_how_many_judgments_a_day_come_in(
+    study: Study, desk: Client
+) -> None:
+    page = answered(study, "yes")
+    an_hour_ago = timezone.now() - timedelta(hours=1)
+    Assignment.objects.filter(pk=page.pk).update(submitted_at=an_hour_ago)
+    html = desk.get(f"/research/studies/{study.slug}/").content.decode()
+    assert re.search(r"open · 9[56] a day, done about \d+ \w+ \d{4}, \d\d:\d\d at this rate", html)
 
 
 def test_choice_shares_by_machine_and_rank_count_only_what_is_used(study: Study) -> None:
