@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 from uuid import uuid4
@@ -330,7 +330,8 @@ class _Loading:
         self.report.reasons = dict(self._reasons.most_common())
         for kind, count in self.report.counts().items():
             count.refused = self._kinds[kind]
-        self._progress(self._done, self._done, "Done.")
+        things = sum(sum(astuple(count)) for count in self.report.counts().values())
+        self._progress(things, things, "Done.")
 
 
 def _told_elsewhere(name: str, refusal: Refusal) -> None:
