@@ -11,7 +11,8 @@ from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
 from django.utils import timezone
 from rest_framework.authtoken.models import Token
 
@@ -132,9 +133,9 @@ class _Written:
         """What they wrote as an answer, which later studies may be asking about."""
         answer = self.judgment.answer or {}
         left = self.left or {}
-        for name, value in answer.items():
-            if isinstance(value, str) and left.get(name) != value and name not in self.kind.remarks:
-                yield value
+        for name in self.kind.written & answer.keys():
+            if answer[name] and left.get(name) != answer[name]:
+                yield answer[name]
 
 
 def _written_by(person: Person) -> list[_Written]:
@@ -148,12 +149,27 @@ def _releases_with_words(written: list[_Written]) -> list[Release]:
     studies: dict[int, bool] = {}
     for each in written:
         studies[each.study.pk] = studies.get(each.study.pk, True) and each.only_remarks
+        studies |= dict.fromkeys(_later_studies_with(each), False)
     found = Release.objects.filter(studies__in=studies, withdrawn_at=None).distinct()
     kept = [pk for pk, only_remarks in studies.items() if only_remarks]
     quiet = found.filter(free_text=Release.FreeText.LEFT_OUT).exclude(
         studies__in=studies.keys() - set(kept)
     )
     return list(found.exclude(pk__in=quiet.values("pk")).order_by("pk"))
+
+
+def _later_studies_with(written: _Written) -> set[int]:
+    """Those that this one feeds and that ask about what was written here."""
+    asked = Unit.objects.filter(study__fed_by=written.study).annotate(
+        told=Cast("payload", TextField())
+    )
+    return {
+        study
+        for text in written.texts()
+        for study in asked.filter(told__contains=json.dumps(text, ensure_ascii=False)).values_list(
+            "study", flat=True
+        )
+    }
 
 
 def _blank_pages(person: Person) -> int:
@@ -184,13 +200,13 @@ def _blank_judgments(written: list[_Written]) -> int:
 def _forget_in_later_studies(written: _Written) -> None:
     """What somebody wrote may be asked about in a study that this one feeds; no more of it is."""
     for text in written.texts():
-        told = json.dumps(text, ensure_ascii=False)[1:-1]
+        told = json.dumps(text, ensure_ascii=False)
         for model, column in ((Unit, "payload"), (StudyRow, "content")):
             _replace_in(
                 model,
                 column,
                 told,
-                ERASED,
+                f'"{ERASED}"',
                 also=", excluded = true" if model is Unit else "",
                 where="study_id IN (SELECT from_study_id FROM hits_study_fed_by"
                 " WHERE to_study_id = %(study)s)",

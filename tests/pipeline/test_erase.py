@@ -25,6 +25,7 @@ from hits.models import (
     Unit,
     User,
 )
+from hits.pipeline import shelf
 from hits.pipeline.chain import choose_feeders
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
@@ -187,33 +188,55 @@ def test_only_an_admin_erases_and_nobody_twice_or_while_owed() -> None:
         cursor.execute("DELETE FROM hits_erasure")
 
 
-def test_what_was_written_as_an_answer_goes_out_again_and_from_later_studies() -> None:
-    corpus = making.corpus(images=12)
-    study = study_of_renovation(corpus)
-    writer = making.rater(study)
-    page = draw(study=study, account=writer)
+def correcting(study: Study, account: Account, text: str) -> Unit:
+    """A page on which one text is corrected to this one and all others are confirmed."""
+    page = draw(study=study, account=account)
     slots = list(page.slots.select_related("unit").order_by("position"))
-    written = next(slot for slot in slots if slot.unit.gold is None)
+    corrected = next(slot for slot in slots if slot.unit.gold is None)
     fields = {
         f"q{slot.position}-choice": ["confirm" if slot.unit.gold is None else "hopeless"]
         for slot in slots
     }
-    fields[f"q{written.position}-choice"] = ["correct"]
-    fields[f"q{written.position}-text"] = ['A "planted" sentence about a dog.']
-    submit(assignment_key=page.key, account=writer, fields=fields)
+    fields[f"q{corrected.position}-choice"] = ["correct"]
+    fields[f"q{corrected.position}-text"] = [text]
+    submit(assignment_key=page.key, account=account, fields=fields)
+    return corrected.unit
+
+
+def choosing(study: Study, account: Account) -> None:
+    page = draw(study=study, account=account)
+    fields = {f"q{slot.position}-choice": ["1"] for slot in page.slots.all()}
+    submit(assignment_key=page.key, account=account, fields=fields)
+
+
+def test_what_was_written_as_an_answer_goes_out_again_and_from_later_studies() -> None:
+    corpus = making.corpus(images=12)
+    study = study_of_renovation(corpus)
+    writer = making.rater(study)
+    written = correcting(study, writer, 'A "planted" sentence about a dog.')
+    correcting(study, making.rater(study), 'A "planted" sentence about a dog. No, two.')
     check_submitted()
     later = create_study(
         slug="later", name="Later", corpus=corpus, protocol_slug="right_text", by=corpus.owner
     )
     choose_feeders(study=later, feeders=[study])
     open_study(study=later)
+    of_others = later.units.get(payload__corrected__endswith="No, two.")
+    choosing(later, making.rater(later))
+    check_submitted()
     release(studies=[study], name="texts", by=corpus.owner)
-    assert b"sentence about a dog" in dump()
+    asked_about = release(studies=[later], name="asked-about", by=corpus.owner)
+    folder = shelf.path_of(asked_about.files.get(name="units.csv")).parent
+    assert any(b"sentence about a dog." in path.read_bytes() for path in folder.iterdir())
+    assert b'sentence about a dog."' in dump()
+    assert outlook(writer.person)["releases"] == 2
     made = erase(person=writer.person, by=making.user(is_staff=True))
-    assert b"sentence about a dog" not in dump()
+    assert b'sentence about a dog."' not in dump()
     assert made.counts["judgments"] == 1
-    written.unit.refresh_from_db()
-    assert (written.unit.counted, written.unit.is_open) == (0, True)
+    written.refresh_from_db()
+    assert (written.counted, written.is_open) == (0, True)
     assert_places_reconcile()
-    assert list(Unit.objects.filter(study=later).values_list("excluded", flat=True)) == [True]
-    assert Release.objects.get().withdrawn_at is not None
+    assert [unit.pk for unit in later.units.filter(excluded=False)] == [of_others.pk]
+    assert later.units.get(pk=of_others.pk).payload == of_others.payload
+    assert not Release.objects.filter(withdrawn_at=None).exists()
+    assert not folder.exists()
