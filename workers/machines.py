@@ -103,7 +103,10 @@ def _learn(encoder: encoders.Learner, corpus: Corpus, split: str, say: Say) -> N
     images = with_files(corpus, split)
     total = images.count()
     if not total:
-        raise Refused("There are no images with files to learn from in the training split.")
+        raise Refused(
+            f"{encoder.name} learns from images, and the split “{split}” has none with files: "
+            "import them, or let it learn from another split."
+        )
 
     def pictures() -> Iterator[Picture.Image]:
         for done, image in enumerate(images.iterator(chunk_size=BATCH), start=1):
