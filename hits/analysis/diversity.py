@@ -33,19 +33,27 @@ class Diversity:
 
 
 def diversity(ranked: Mapping[str, Lists], depth: int) -> dict[tuple[str, str], Diversity]:
-    """For each ordered pair of machines; an item that a list lacks stands at rank depth + 1."""
+    """For each ordered pair of machines with a query in common; an item that a list lacks stands
+    at rank depth + 1."""
     if len(ranked) < 2 or depth < 1:
         raise DegenerateInput("Diversity needs at least two machines, and lists of some depth.")
     found = {}
     for one, two in combinations(ranked, 2):
-        found[one, two], found[two, one] = _between(ranked[one], ranked[two], depth)
+        if queries := _in_common(ranked[one], ranked[two]):
+            between = _between(ranked[one], ranked[two], queries, depth)
+            found[one, two], found[two, one] = between
+    if not found:
+        raise DegenerateInput("The machines ranked no query in common.")
     return found
 
 
-def _between(one: Lists, two: Lists, depth: int) -> tuple[Diversity, Diversity]:
-    queries = [query for query in one if query in two and one[query] and two[query]]
-    if not queries:
-        raise DegenerateInput("Two machines ranked no query in common.")
+def _in_common(one: Lists, two: Lists) -> list[int]:
+    return [query for query in one if query in two and one[query] and two[query]]
+
+
+def _between(
+    one: Lists, two: Lists, queries: Sequence[int], depth: int
+) -> tuple[Diversity, Diversity]:
     chunk = max(SIGNS // (2 * depth) ** 2, 1)
     parts = [
         _of_queries(one, two, queries[start : start + chunk], depth)

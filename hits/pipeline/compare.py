@@ -25,7 +25,7 @@ TOP, DEEP = 5, 25
 
 _PAIRS = """
     WITH pair AS (
-        SELECT p.machine_id, p.direction,
+        SELECT p.id AS proposal_id, p.machine_id,
                CASE p.direction WHEN 'i2t' THEN c.query_id ELSE c.target_id END AS image,
                CASE p.direction WHEN 'i2t' THEN c.target_id ELSE c.query_id END AS caption
         FROM hits_candidate c JOIN hits_proposal p ON p.id = c.proposal_id
@@ -48,14 +48,13 @@ _TOTALS = (
     FROM joined LEFT JOIN hits_caption own ON own.id = caption AND own.image_id = image
 """
 )
-_BY_MACHINE = (
+_BY_PROPOSAL = (
     _PAIRS
     + """
-    SELECT pair.machine_id, pair.direction, count(*), count(*) FILTER (WHERE machines = 1),
-           count(own.id)
+    SELECT pair.proposal_id, count(*), count(*) FILTER (WHERE machines = 1), count(own.id)
     FROM pair JOIN joined USING (image, caption)
     LEFT JOIN hits_caption own ON own.id = caption AND own.image_id = image
-    GROUP BY pair.machine_id, pair.direction
+    GROUP BY pair.proposal_id
 """
 )
 _BY_AGREEMENT = _PAIRS + "SELECT machines, count(*) FROM joined GROUP BY machines ORDER BY machines"
@@ -145,15 +144,16 @@ def _compare(corpus: Corpus, proposals: Sequence[Proposal], top: int) -> Compari
 
 
 def _by_machine(proposals: Sequence[Proposal], given: Mapping[str, Any]) -> Table:
-    counts = {
-        (machine, direction): figures for machine, direction, *figures in rows(_BY_MACHINE, given)
-    }
+    counts = {proposal: figures for proposal, *figures in rows(_BY_PROPOSAL, given)}
+    names: dict[int, str] = {}
+    for direction in ACROSS:
+        names |= _names([each for each in proposals if each.direction == direction])
     lines: list[Sequence[Cell]] = []
-    for each in sorted(proposals, key=lambda own: (own.direction, str(own.machine))):
-        proposed, alone, own = counts.get((each.machine_id, each.direction), (0, 0, 0))
+    for each in sorted(proposals, key=lambda one: (one.direction, names[one.pk])):
+        proposed, alone, own = counts.get(each.pk, (0, 0, 0))
         share = own / proposed if proposed else None
         label = each.get_direction_display()
-        lines.append([str(each.machine), label, each.queries, proposed, alone, own, share])
+        lines.append([names[each.pk], label, each.queries, proposed, alone, own, share])
     return Table(
         slug="machines",
         title="Who proposed what",
@@ -197,15 +197,18 @@ def _diversity(direction: str, proposals: Sequence[Proposal]) -> list[Table]:
     }
     names = _names(proposals)
     queries = _sampled([each.pk for each in proposals])
+    lists = _lists(proposals, names, depth, queries)
     try:
-        found = diversity(_lists(proposals, names, depth, queries), depth)
+        found = diversity(lists, depth)
     except AnalysisError as why:
         return [Table(slugs[kind], titles[kind], why=str(why)) for kind in slugs]
-    of = f"Over {len(queries):,} queries and the top {depth}"
+    alike = all(len(own) == len(queries) for own in lists.values())
+    asked = "" if alike else "what both were asked of "
+    of = f"Over {asked}{len(queries):,} queries and the top {depth}"
     machines = list(names.values())
 
     def cells(one: str, kind: str) -> list[Cell]:
-        return [None if one == two else _cell(found[one, two], kind) for two in machines]
+        return [_cell(found.get((one, two)), kind) for two in machines]
 
     return [
         Table(
@@ -228,6 +231,8 @@ def _diversity(direction: str, proposals: Sequence[Proposal]) -> list[Table]:
 
 
 def _cell(between: Any, kind: str) -> Cell:
+    if between is None:
+        return None
     if kind == "rank":
         return float(between.rank_of_first)
     return f"{between.tau:.2f} ({between.shared:.0%})"
@@ -289,8 +294,9 @@ def _examples(direction: str, own: Sequence[Proposal], top: int, seed: int) -> l
             direction,
             asked[query],
             [
-                (name, [(offered[t], _is_own(asked[query], offered[t])) for t in by.get(query, ())])
+                (name, [(offered[t], _is_own(asked[query], offered[t])) for t in by[query]])
                 for name, by in lists.items()
+                if query in by
             ],
         )
         for query in queries

@@ -20,7 +20,9 @@ pytestmark = pytest.mark.django_db
 IMAGE_QUERIES, CAPTION_QUERIES, MACHINES, TOP = 1_261, 1_333, 5, 5
 
 
-def kept(corpus: Corpus, machine: str, direction: str, lists: dict[int, list[int]]) -> Proposal:
+def kept(
+    corpus: Corpus, machine: str, direction: str, lists: dict[int, list[int]], *, seed: int = 0
+) -> Proposal:
     depth = max(map(len, lists.values()))
     return propose.keep(
         corpus=corpus,
@@ -29,7 +31,7 @@ def kept(corpus: Corpus, machine: str, direction: str, lists: dict[int, list[int
         split="test",
         depth=depth,
         query_sample=None,
-        seed=0,
+        seed=seed,
         ranked=(
             (query, own, [-float(rank) for rank in range(len(own))]) for query, own in lists.items()
         ),
@@ -94,6 +96,34 @@ def test_a_pair_that_two_machines_or_both_directions_propose_is_counted_once(
     assert first.rows[1] == ["Q 1", 3.0, None]
 
 
+def test_each_proposal_of_a_machine_is_counted_for_itself(
+    corpus: Corpus, proposals: list[Proposal]
+) -> None:
+    """Another sample of queries, or another depth, of the same machine and direction."""
+    _, _, c, _ = corpus.images.order_by("pk").values_list("pk", flat=True)
+    s, t, u, _ = corpus.captions.order_by("pk").values_list("pk", flat=True)
+    p, q, _ = proposals
+    again = kept(corpus, "P", "i2t", {c: [u, s, t]}, seed=1)
+    found = compare(corpus=corpus, proposals=[p, q, again], top=2)
+    who, _, tau, first = found.tables
+    assert [row[:6] for row in who.rows] == [
+        [f"P 1 #{p.pk}", "image to caption", 2, 4, 2, 2],
+        [f"P 1 #{again.pk}", "image to caption", 1, 2, 2, 1],
+        ["Q 1", "image to caption", 2, 4, 2, 1],
+    ]
+    assert found.proposed == 10
+    # The second sample shares no query with the others, who are compared all the same.
+    assert tau.rows == [
+        [f"P 1 #{p.pk}", None, "-0.17 (83%)", None],
+        ["Q 1", "-0.17 (83%)", None, None],
+        [f"P 1 #{again.pk}", None, None, None],
+    ]
+    assert first.rows[0] == [f"P 1 #{p.pk}", None, 2.5, None]
+    assert tau.note.startswith("Over what both were asked of 3 queries and the top 3;")
+    for each in examples(proposals=[p, q, again], top=2, seed=0):
+        assert all(items for _, items in each.lists)
+
+
 def test_pairs_that_people_judged_are_the_coverage() -> None:
     corpus = making.corpus(images=12)
     study = making.study(corpus, settings={"candidates_a_page": 4, "justification": False})
@@ -156,5 +186,7 @@ def test_page_api_and_command_say_the_same(corpus: Corpus, proposals: list[Propo
     call_command("compare_machines", corpus.slug, "--top", "2", stdout=said)
     assert "9 proposals, 6 pairs after joining, 2 of them the corpus's own" in said.getvalue()
     assert "-0.17 (83%)" in said.getvalue()
+    with pytest.raises(CommandError, match="999999: no finished proposal"):
+        call_command("compare_machines", corpus.slug, "--proposals", "999999")
     with pytest.raises(CommandError, match="no corpus"):
         call_command("compare_machines", "nowhere")

@@ -24,8 +24,14 @@ class Command(BaseCommand):
         if corpus is None:
             raise CommandError(f"There is no corpus {options['corpus']!r}.")
         found = comparable(corpus)
-        named = options["proposals"]
-        chosen = [each for each in found if each.pk in named] if named else usual(found)
+        named = options["proposals"] or []
+        unknown = set(named) - {each.pk for each in found}
+        if unknown:
+            raise CommandError(
+                f"{', '.join(map(str, sorted(unknown)))}: no finished proposal between images and "
+                f"captions of {corpus.slug}."
+            )
+        chosen = [each for each in found if each.pk in named] or usual(found)
         try:
             compared = compare(corpus=corpus, proposals=chosen, top=options["top"])
         except Refused as refused:
