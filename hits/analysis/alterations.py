@@ -49,8 +49,8 @@ class WordNet:
         missing = [name for name in _files() if not (folder / name).is_file()]
         if missing:
             raise NoWordNet(
-                f"WordNet's {', '.join(missing)} are not in {folder}: install Debian's "
-                "wordnet-base, or name the folder that has them."
+                f"WordNet's {', '.join(missing)} are not in {folder}: whoever runs this "
+                "installation adds Debian's wordnet-base, or names their folder in WORDNET_DIR."
             )
 
     @cached_property

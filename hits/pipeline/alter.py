@@ -23,7 +23,8 @@ ASKED = Kind(
     "altered-queries",
     "Altered queries",
     "BISON’s queries negated, permuted, reversed, or with a word replaced: a file for a model to "
-    "predict on again. BISON accuracy then tells the share of predictions that changed.",
+    "predict on again. Queries in which nothing can be altered are left out. BISON accuracy then "
+    "tells the share of predictions that changed.",
     [
         Upload(
             "annotations",
@@ -45,6 +46,10 @@ ASKED = Kind(
         ),
     ],
 )
+
+
+class WithoutWordNet(Refused):
+    """What was chosen needs files that are not there, whatever was sent."""
 
 
 def altered_queries(
@@ -71,7 +76,7 @@ def _wordnet(alteration: str) -> WordNet | None:
     try:
         return WordNet(Path(settings.WORDNET_DIR))
     except NoWordNet as missing:
-        raise Refused(str(missing)) from None
+        raise WithoutWordNet(str(missing)) from None
 
 
 def _read(data: bytes) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:

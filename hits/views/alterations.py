@@ -5,7 +5,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from hits.pipeline.alter import ASKED, altered_queries
+from hits.pipeline.alter import ASKED, WithoutWordNet, altered_queries
 from hits.pipeline.errors import Refused
 from hits.pipeline.evaluate import files_by_upload
 from hits.views.access import desks_or_404, login_required, user_of
@@ -27,7 +27,8 @@ def alterations(request: HttpRequest) -> HttpResponseBase:
         try:
             pieces = altered_queries(form.sent["annotations"], **form.chosen_settings)
         except Refused as refusal:
-            form.add_error("annotations", refusal.message)
+            wrong = "alteration" if isinstance(refusal, WithoutWordNet) else "annotations"
+            form.add_error(wrong, refusal.message)
         else:
             name = f"bison-{form.chosen_settings['alteration']}.json"
             disposition = {"Content-Disposition": f'attachment; filename="{name}"'}

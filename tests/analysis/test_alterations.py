@@ -111,3 +111,8 @@ def test_files_are_altered_and_compared_by_command(tmp_path: Path, settings: Laz
     after.write_text(json.dumps([{**rows[0], "predicted_image_id": 8}, rows[1]]))
     call_command("alter_queries", "compare", str(before), str(after), stdout=said)
     assert "50.0% of 2 predictions changed." in said.getvalue()
+    after.write_text(json.dumps([{"bison_id": 2, "scores": {"7": 0.1, "8": 0.3}}]))
+    call_command("alter_queries", "compare", str(before), str(after), stdout=said)
+    assert "100.0% of 1 predictions changed." in said.getvalue()
+    with pytest.raises(CommandError, match=r"nowhere\.json: No such file"):
+        call_command("alter_queries", "compare", str(tmp_path / "nowhere.json"), str(after))

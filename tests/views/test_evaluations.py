@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.test import Client
+from django.test import Client, override_settings
 
 from hits.models import Evaluation, Job, Release, ReleaseFile, Study
 from hits.pipeline import jobs
@@ -219,6 +219,21 @@ def test_the_command_prints_and_writes_what_the_page_shows(tmp_path: Path) -> No
     for given in ("metrics=nowhere.csv", "nonsense", "seed=1", "correlation=tau-b"):
         with pytest.raises(CommandError):
             call_command("evaluate", "correlation", given, stdout=output)
+
+
+def test_an_alteration_that_lacks_wordnet_is_refused_as_such_and_not_the_file(
+    desk: Client, tmp_path: Path
+) -> None:
+    content = {"info": {}, "data": [{"bison_id": 7, "caption": "A dog is running"}]}
+    given = {
+        "alteration": "synonym",
+        "seed": "0",
+        "annotations": sent("b.json", json.dumps(content).encode()),
+    }
+    with override_settings(WORDNET_DIR=tmp_path):
+        refused = desk.post("/research/evaluations/altered-queries/", given)
+    assert refused.status_code == 422
+    assert list(refused.context["form"].errors) == ["alteration"]
 
 
 def test_queries_are_altered_alike_by_page_and_api_and_from_a_release(

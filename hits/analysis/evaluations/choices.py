@@ -68,13 +68,16 @@ def evaluate_bison(given: Given) -> list[Table]:
 def _predictions(given: Given, name: str) -> dict[int, int]:
     entries = given.entries(name, "bison_id")
     chosen = [
-        {"bison_id": entry["bison_id"], "predicted_image_id": _chosen(entry, f"{name}: entry {n}")}
+        {
+            "bison_id": entry["bison_id"],
+            "predicted_image_id": chosen_image(entry, f"{name}: entry {n}"),
+        }
         for n, entry in enumerate(entries, 1)
     ]
     return _by_example(chosen, "predicted_image_id", name)
 
 
-def _chosen(entry: Mapping[str, Any], where: str) -> Any:
+def chosen_image(entry: Mapping[str, Any], where: str) -> Any:
     """The image that is named, or the one with the highest score; of equal ones, the first id."""
     if "predicted_image_id" in entry:
         return entry["predicted_image_id"]

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from hits.analysis.alterations import KINDS, share_changed
 from hits.analysis.errors import AnalysisError
+from hits.analysis.evaluations.choices import chosen_image
 from hits.pipeline.alter import altered_pieces
 from hits.pipeline.errors import Refused
 
@@ -24,7 +25,9 @@ class Command(BaseCommand):
         alter.add_argument("out", type=Path)
         alter.add_argument("--seed", type=int, default=0)
         compare = steps.add_parser("compare", help="the share of predictions that changed")
-        compare.add_argument("before", type=Path, help='[{"bison_id", "predicted_image_id"}, …]')
+        compare.add_argument(
+            "before", type=Path, help='[{"bison_id", "predicted_image_id" or "scores"}, …]'
+        )
         compare.add_argument("after", type=Path)
 
     def handle(self, **options: Any) -> None:
@@ -35,7 +38,9 @@ class Command(BaseCommand):
                 self._compare(options["before"], options["after"])
         except (Refused, AnalysisError) as refusal:
             raise CommandError(str(refusal)) from None
-        except (OSError, KeyError, TypeError, ValueError) as wrong:
+        except OSError as wrong:
+            raise CommandError(f"{wrong.filename}: {wrong.strerror}.") from None
+        except (KeyError, TypeError, ValueError) as wrong:
             raise CommandError(f"This is not a file of BISON's layout: {wrong!r}") from None
 
     def _alter(self, file: Path, kind: Any, out: Path, seed: int) -> None:
@@ -53,4 +58,7 @@ class Command(BaseCommand):
 
 def _predictions(path: Path) -> dict[str, str]:
     rows: Iterable[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    return {str(row["bison_id"]): str(row["predicted_image_id"]) for row in rows}
+    return {
+        str(row["bison_id"]): str(chosen_image(row, f"{path.name}: entry {place}"))
+        for place, row in enumerate(rows, 1)
+    }
