@@ -109,7 +109,7 @@ class ClaimBlock(APIView):
     def post(self, request: Request, pk: int) -> Response:
         """Hide all HITs of this requester from the worker, at this marketplace."""
         claim = claim_of(request, pk)
-        workers.block(account=claim.account, by=user_of(request), **sent(BlockSerializer, request))
+        workers.block(claim=claim, by=user_of(request), **sent(BlockSerializer, request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -118,7 +118,7 @@ class ClaimUnblock(APIView):
     def post(self, request: Request, pk: int) -> Response:
         claim = claim_of(request, pk)
         reason = sent(BlockSerializer, request)["reason"]
-        workers.unblock(account=claim.account, reason=reason, by=user_of(request))
+        workers.unblock(claim=claim, reason=reason, by=user_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

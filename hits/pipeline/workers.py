@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from hits.channels.contract import Block, Notify, Unblock
 from hits.models import Account, Claim, Intent, Publication, User
@@ -55,23 +55,38 @@ def can_be_reached(account: Account) -> bool:
     return account.claims.decided().exists()
 
 
-def block(*, account: Account, reason: str, by: User) -> Intent:
+def reached_now(accounts: QuerySet[Account]) -> int:
+    """How many of them can be reached."""
+    decided = Claim.objects.filter(account=OuterRef("pk")).decided()
+    return accounts.filter(Exists(decided)).count()
+
+
+def block(*, claim: Claim, reason: str, by: User) -> Intent:
     """Keep a worker from all our HITs."""
-    return _order(account, Block(account.external_id, reason), by)
+    return _order(claim, Block(claim.account.external_id, reason), by)
 
 
-def unblock(*, account: Account, reason: str, by: User) -> Intent:
-    return _order(account, Unblock(account.external_id, reason), by)
+def unblock(*, claim: Claim, reason: str, by: User) -> Intent:
+    return _order(claim, Unblock(claim.account.external_id, reason), by)
 
 
 def is_blocked(account: Account) -> bool:
     """By what the marketplace was last asked for."""
-    of_account = Q(token__startswith=_token(Block.action, account)) | Q(
-        token__startswith=_token(Unblock.action, account)
-    )
-    asked = Intent.objects.filter(of_account).exclude(state__in=["refused", "dismissed"])
-    last = asked.order_by("-pk").first()
+    last = _blocks(account).exclude(state__in=["refused", "dismissed"]).order_by("-pk").first()
     return last is not None and last.action == Block.action
+
+
+def calls_about(claim: Claim) -> QuerySet[Intent]:
+    """What was asked about one worker's work, and the blocks of this worker from its study."""
+    blocks = _blocks(claim.account).filter(publication__study=claim.hit.publication.study_id)
+    return Intent.objects.filter(Q(claim=claim) | Q(pk__in=blocks.values("pk")))
+
+
+def _blocks(account: Account) -> QuerySet[Intent]:
+    return Intent.objects.filter(
+        Q(token__startswith=_token(Block.action, account))
+        | Q(token__startswith=_token(Unblock.action, account))
+    )
 
 
 def _token(action: str, account: Account) -> str:
@@ -79,11 +94,14 @@ def _token(action: str, account: Account) -> str:
 
 
 @transaction.atomic
-def _order(account: Account, order: Block | Unblock, by: User) -> Intent:
+def _order(claim: Claim, order: Block | Unblock, by: User) -> Intent:
+    """In the ledger of a publication, where a refusal is seen; not of the claim, for it does not
+    wait until the work is confirmed."""
     intent = ledger.intend(
-        channel=account.channel,
+        channel=claim.account.channel,
         order=order,
-        token=_token(order.action, account) + secrets.token_hex(8),
+        token=_token(order.action, claim.account) + secrets.token_hex(8),
+        publication=claim.hit.publication,
         by=by,
     )
     jobs.ask_once(kind="settle", arguments={}, queue=QUEUE)

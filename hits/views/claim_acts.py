@@ -195,7 +195,7 @@ def _confirm_block(claim: Claim, values: Values) -> Confirmation:
 
 
 def _block(claim: Claim, values: Values, by: User, key: UUID) -> str:
-    workers.block(account=claim.account, reason=values["reason"], by=by)
+    workers.block(claim=claim, reason=values["reason"], by=by)
     return f"{_worker(claim)} is being blocked."
 
 
@@ -219,7 +219,7 @@ def _confirm_unblock(claim: Claim, values: Values) -> Confirmation:
 
 
 def _unblock(claim: Claim, values: Values, by: User, key: UUID) -> str:
-    workers.unblock(account=claim.account, reason=values["reason"], by=by)
+    workers.unblock(claim=claim, reason=values["reason"], by=by)
     return f"{_worker(claim)} is being unblocked."
 
 

@@ -136,7 +136,9 @@ def claim(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         .exists(),
         "compensation_taken": Claim.objects.filter(hit__publication__compensates=found).exists(),
         "acts": [(act, act.form(auto_id=f"{act.name}_%s")) for act in acts_on(found)],
-        "intents": found.intents.select_related("claim__account").order_by("-pk")[:ROWS_A_PAGE],
+        "intents": workers.calls_about(found)
+        .select_related("claim__account")
+        .order_by("-pk")[:ROWS_A_PAGE],
     }
     return render(request, "research/claim.html", context)
 
@@ -209,10 +211,11 @@ def write(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     }
 
     def confirm(values: Values) -> Confirmation:
-        number = follow.workers_of(publication, values["state"]).count()
+        accounts = follow.workers_of(publication, values["state"])
+        number, reached = accounts.count(), workers.reached_now(accounts)
         to = "1 worker" if number == 1 else f"{number:,} workers"
         return Confirmation(
-            what=f"{name.capitalize()} sends {to} this message:",
+            what=f"{name.capitalize()} sends {to} this message{_unless_reached(reached, number)}:",
             quoted=f"{values['subject']}\n\n{values['text']}",
             button=f"Send it to {to}",
         )
@@ -225,6 +228,15 @@ def write(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         return "The messages are on their way."
 
     return _in_two_steps(request, context, confirm=confirm, do=do)
+
+
+def _unless_reached(reached: int, number: int) -> str:
+    if reached == number:
+        return ""
+    return (
+        f". It reaches {f'{reached:,}' if reached else 'none'} of them now: no work of the others "
+        "was paid or refused yet. Once some is, send it again to them from the ledger"
+    )
 
 
 def _in_two_steps(

@@ -396,12 +396,12 @@ def test_a_worker_is_blocked_and_written_to(claim: Claim) -> None:
     by = publication.created_by
     decision(claim, "approved")
     settle_payments()
-    block(account=claim.account, reason="Answers at random.", by=by)
+    block(claim=claim, reason="Answers at random.", by=by)
     settle_due()
     worker = TheirAssignment.objects.exclude(submitted_at=None).get().worker
     with pytest.raises(Exception, match="does not take work"):
         selling.accept(selling.live_hit(publication), worker)
-    unblock(account=claim.account, reason="A mistake.", by=by)
+    unblock(claim=claim, reason="A mistake.", by=by)
     notify(
         publication=publication,
         accounts=[claim.account],

@@ -618,6 +618,25 @@ def test_blocking_says_that_all_studies_are_meant_and_can_be_taken_back(
     assert "Unblock the worker" in text_of(desk.get(address(study, f"claims/{claim.pk}/")))
 
 
+def test_a_block_that_was_refused_is_seen_and_can_be_tried_again(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    claim = making.claim(publication)
+    acted(desk, study, claim, "block", reason="Random answers.")
+    blocked = Intent.objects.get(action="block")
+    assert due().filter(pk=blocked.pk).exists()
+    Intent.objects.update(state="refused", settled_at=timezone.now(), message="No such worker.")
+    page = address(study, f"publications/{publication.pk}/")
+    assert "Local refused 1 call" in text_of(desk.get(page))
+    ledger = text_of(desk.get(f"{page}ledger/"))
+    about_the_worker = text_of(desk.get(address(study, f"claims/{claim.pk}/")))
+    for text in (ledger, about_the_worker):
+        assert "No such worker." in text
+        assert "Try again" in text
+    assert claim.account.external_id in ledger
+    assert "Block the worker" in about_the_worker
+
+
 def test_excluding_says_what_the_worker_still_can_do(
     study: Study, publication: Publication, desk: Client
 ) -> None:
@@ -646,6 +665,20 @@ def test_a_message_to_a_worker_who_cannot_be_reached_yet_says_that_it_waits(
     Claim.objects.update(theirs="approved")
     assert due().filter(action="notify").exists()
     assert "this message:" in acted(desk, study, claim, "message", subject="Bye", text="Bye.")
+
+
+def test_a_message_to_many_says_how_many_it_reaches(
+    study: Study, publication: Publication, desk: Client
+) -> None:
+    making.claim(publication, ClaimState.CONFIRMED)
+    page = address(study, f"publications/{publication.pk}/write/")
+    message = {"state": "", "subject": "Thanks", "text": "For all."}
+    assert "It reaches none of them now" in text_of(desk.post(page, message))
+    making.claim(publication, ClaimState.PAID)
+    words = text_of(desk.post(page, message))
+    assert "sends 2 workers this message. It reaches 1 of them now" in words
+    paid = text_of(desk.post(page, {**message, "state": "paid"}))
+    assert "sends 1 worker this message:" in paid
 
 
 def test_a_message_confirmed_twice_is_sent_once(
