@@ -172,15 +172,14 @@ def _alike_within(pairs: _Pairs, weights: Floats) -> float:
 
 def fleiss_kappa(judgments: Judgments) -> float:
     """κ = (P̄ - P_e) / (1 - P_e) (Fleiss 1971): P̄ the mean over units of the share of pairs alike,
-    P_e = Σ p_c² with p_c the share of all judgments in category c. Every unit needs as many
-    judgments as every other."""
+    P_e = Σ p_c² with p_c the share of their judgments in category c. Every unit that two people or
+    more judged needs as many judgments as every other."""
     paired = judgments.pairable()
-    return fleiss_statistic(judgments, paired)(np.ones(len(paired.values)))
+    return fleiss_statistic(paired)(np.ones(len(paired.values)))
 
 
-def fleiss_statistic(judgments: Judgments, paired: Judgments) -> Statistic:
-    counts = np.bincount(judgments.units)
-    if len(set(counts[counts > 0].tolist())) > 1:
+def fleiss_statistic(paired: Judgments) -> Statistic:
+    if len(np.unique(np.bincount(paired.units))) > 1:
         raise DegenerateInput(
             "Fleiss' kappa needs the same number of judgments for every unit; Krippendorff's alpha "
             "does not."
@@ -361,7 +360,7 @@ def agreement_interval(
 ) -> Interval:
     """A figure of agreement with an interval that resamples workers, units or both."""
     paired = judgments.pairable()
-    statistic, scale = _statistic_of(judgments, paired, figure)
+    statistic, scale = _statistic_of(paired, figure)
     return cluster_interval(
         statistic,
         judgments=len(paired.values),
@@ -375,9 +374,7 @@ def agreement_interval(
     )
 
 
-def _statistic_of(
-    judgments: Judgments, paired: Judgments, figure: Figure
-) -> tuple[Statistic, Scale]:
+def _statistic_of(paired: Judgments, figure: Figure) -> tuple[Statistic, Scale]:
     match figure:
         case "nominal alpha":
             return alpha_statistic(paired, "nominal"), AT_MOST_ONE
@@ -386,7 +383,7 @@ def _statistic_of(
         case "interval alpha":
             return alpha_statistic(paired, "interval"), AT_MOST_ONE
         case "fleiss":
-            return fleiss_statistic(judgments, paired), AT_MOST_ONE
+            return fleiss_statistic(paired), AT_MOST_ONE
         case "percent":
             return percent_statistic(paired), PERCENT
         case "one out":

@@ -5,6 +5,7 @@ Colours are those of Okabe and Ito, which people with any colour vision tell apa
 """
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -63,11 +64,16 @@ def draw(table: Table, form: Form, *, dark: bool = False) -> bytes:
 
 
 def _names(table: Table, chart: Chart) -> list[str]:
-    texts = [" ".join(str(row[place]) for place in chart.names) for row in table.rows[:MOST_ROWS]]
-    return [_short(text) for text in texts]
+    return [_name([str(row[place]) for place in chart.names]) for row in table.rows[:MOST_ROWS]]
 
 
-def _short(text: str, longest: int = LONGEST_NAME) -> str:
+def _name(parts: Sequence[str]) -> str:
+    """Of a long one the first part is cut: of one machine's names, the rank tells which it is."""
+    rest = "".join(f", {part}" for part in parts[1:])
+    return _short(parts[0], LONGEST_NAME - len(rest)) + _short(rest, len(rest))
+
+
+def _short(text: str, longest: int) -> str:
     """As it stands; a dollar would begin a formula."""
     shown = text if len(text) <= longest else f"{text[: longest - 1]}…"
     return shown.replace("$", r"\$")

@@ -118,6 +118,13 @@ def test_fleiss_kappa_wants_the_same_number_of_judgments_a_unit() -> None:
         agreement.fleiss_kappa(from_table(table))
 
 
+def test_units_that_one_person_judged_do_not_keep_fleiss_kappa_from_the_others() -> None:
+    full = np.array([[0, 1, 0, 1], [0, 1, 1, 1]], float)
+    with_single = np.column_stack([full, [2, np.nan]])
+    found = agreement.fleiss_kappa(from_table(with_single))
+    assert found == agreement.fleiss_kappa(from_table(full)) == pytest.approx(7 / 15)
+
+
 def test_cohen_kappa_of_a_known_table() -> None:
     """20 both yes, 15 both no, 5 and 10 apart: p_o = 0.7, p_e = 0.5."""
     first = np.array([1] * 25 + [0] * 25)

@@ -42,6 +42,15 @@ def test_a_long_table_is_drawn_in_part() -> None:
     assert draw(charted("bars", rows), "svg") != draw(charted("bars", rows[:MOST_ROWS]), "svg")
 
 
+def test_a_name_of_two_parts_shows_where_the_second_begins_however_long_the_first_is() -> None:
+    columns = [Column("Machine"), Column("Rank"), Column("Yes", "share")]
+    rows: list[list[Cell]] = [["layout 1", "2", 0.5], ["m" * 80, "4", 0.5]]
+    chart = Chart("bars", (0, 1), (2,), "Machine and rank", "Share", "2")
+    drawn = draw(Table("t", "T", "", columns, rows, chart=chart), "svg").decode()
+    assert "<!-- layout 1, 2 -->" in drawn
+    assert "m…, 4 -->" in drawn
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_figure_is_as_large_as_is_known_before_it_is_drawn(kind: str) -> None:
     table = charted(kind)

@@ -50,8 +50,9 @@ def agreement_table(said: Sequence[Said], asked: Sequence[Tallied], *, compares:
     note = NOTE
     if compares:
         note += (
-            " Each pair’s two systems get neutral names, so that chance agrees on half of them;"
-            " a system beside itself is left out."
+            " Each pair’s two systems are 0 and 1 in the order of their names, turned where the"
+            " CRC-32 of the unit’s key is odd, so that chance agrees on about half of them; a"
+            " system beside itself is left out."
         )
     why = "" if rows else "The protocol counts no answer on which people could agree."
     return Table("agreement", "Agreement", note, _COLUMNS, rows, why)

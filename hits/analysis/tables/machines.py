@@ -69,7 +69,7 @@ def _bias(
     note = (
         "How far scores on the dataset that so many machines would have given are from those on "
         "the dataset of all, in points of percent: over all machines, over those that proposed "
-        "it, over the others; the mean over all subsets of that size."
+        "it, over the others; the mean over all subsets of that size (ECCV Caption, Eq. E.5)."
         f"{remark}"
     )
     chart = Chart(
@@ -94,6 +94,6 @@ def _scores(
     note = (
         f"In percent, over {len(study.queries):,} queries: 1 for a pair that matches, 0.5 for one "
         "that does in part. A pair that the dataset’s machines did not propose, or that nobody "
-        "has judged yet, matches not."
+        "has judged yet, does not match."
     )
     return Table(slug, title, note, columns, rows)
