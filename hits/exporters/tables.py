@@ -16,6 +16,9 @@ _SPECIAL = {
     ">": r"\textgreater{}",
     "–": "--",
     "’": "'",
+    "ρ": r"$\rho$",
+    # After the end of a line it would begin what the line's end is told.
+    "[": "{[}",
     "\n": " ",
     **{each: f"\\{each}" for each in "&%$#_{}"},
 }

@@ -112,18 +112,18 @@ def test_a_machine_s_name_becomes_neither_a_formula_nor_a_command(
 
 
 def test_latex_aligns_numbers_and_reads_shares_in_percent() -> None:
-    columns = [Column("Name"), Column("Part", "share")]
-    table = Table("t", "A title", "A note.", columns, [["a_b", 0.123], ["c", None]])
+    columns = [Column("Name"), Column("ρ", "share")]
+    table = Table("t", "A title", "A note.", columns, [["a_b", 0.123], ["[c", None]])
     assert table_as_latex(table).splitlines() == [
         r"\begin{table}",
         r"  \centering",
         r"  \caption{A title. A note.}",
         r"  \begin{tabular}{lr}",
         r"    \toprule",
-        r"    Name & Part \\",
+        r"    Name & $\rho$ \\",
         r"    \midrule",
         r"    a\_b & 12.3\% \\",
-        r"    c & -- \\",
+        r"    {[}c & -- \\",
         r"    \bottomrule",
         r"  \end{tabular}",
         r"\end{table}",
