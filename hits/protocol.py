@@ -261,6 +261,10 @@ class Protocol(ABC, Generic[Settings, Wording]):
     def describe(self, answer: Json, wording: Wording) -> str:
         """An answer, or a gold, in words for reviewers."""
 
+    def named(self, answer: Json, payload: Json, shown: Json | None) -> Json:
+        """An answer, or a gold, in which the parts of a unit are called as its people saw them."""
+        return answer
+
     def retell(self, answer: Json, wording: Wording) -> str:
         """An answer, or a gold, in words for the person whose answer it is."""
         return self.describe(answer, wording)

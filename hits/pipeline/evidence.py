@@ -3,13 +3,14 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q, QuerySet, Sum
 
+from hits.boxes import Marked
 from hits.models import Assignment, Decision, Slot, Study, Unit
 from hits.pipeline.show import items_of
 from hits.pipeline.statements import rows
@@ -32,11 +33,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The images and texts in what a protocol shows, in its order."""
+    """The images and texts in what a protocol shows, in its order, and the boxes on the image."""
 
     images: list[ImageShown]
     texts: list[str]
     sides: list[Side]
+    marks: list[Marked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Answered:
     passed: bool | None
     explanation: str = ""
     is_retired: bool = False
+    marks: list[Marked] = field(default_factory=list)
     # Where what was chosen stood, from 0, of places drawn at random.
     place: int | None = None
 
@@ -110,6 +113,10 @@ def answers_of(assignment: Assignment, *, to_its_person: bool = False) -> list[A
         )
     )
     items = items_of(kind, [slot[2] for slot in slots])
+
+    def told(given: Json | None, payload: Json, shown: Json | None) -> str:
+        return "" if given is None else in_words(kind.named(given, payload, shown), wording)
+
     found = []
     for position, shown, payload, gold, is_retired, answer, problem, seconds in slots:
         seen = parts_of(kind.show(payload, shown, items))
@@ -119,13 +126,14 @@ def answers_of(assignment: Assignment, *, to_its_person: bool = False) -> list[A
                 images=seen.images,
                 texts=seen.texts,
                 sides=seen.sides,
-                answer=in_words(answer, wording) if answer is not None else "",
+                answer=told(answer, payload, shown),
                 problem=problem or "",
                 seconds=seconds,
-                expected=in_words(gold, wording) if gold is not None else "",
+                expected=told(gold, payload, shown),
                 passed=kind.check(answer, gold) if gold and answer else None,
                 explanation=(gold or {}).get(EXPLANATION, ""),
                 is_retired=gold is not None and is_retired,
+                marks=seen.marks,
                 place=None if answer is None else kind.place(answer, shown),
             )
         )
@@ -133,14 +141,14 @@ def answers_of(assignment: Assignment, *, to_its_person: bool = False) -> list[A
 
 
 _OTHERS = """
-    SELECT mine.position, j.answer::text, count(*)
+    SELECT mine.position, mine.shown, u.payload, j.answer, count(*)
     FROM hits_slot mine
     JOIN hits_unit u ON u.id = mine.unit_id AND u.gold IS NULL
     JOIN hits_slot s ON s.unit_id = mine.unit_id AND s.id <> mine.id
     JOIN hits_assignment a ON a.id = s.assignment_id AND a.use <> 'not_used'
     JOIN hits_judgment j ON j.slot_id = s.id AND j.answer IS NOT NULL
     WHERE mine.assignment_id = %(assignment)s AND s.state = 'counted'
-    GROUP BY 1, 2
+    GROUP BY mine.id, u.id, j.answer
 """
 
 
@@ -150,8 +158,10 @@ def said_by_others(assignment: Assignment) -> dict[int, list[tuple[str, int]]]:
     kind = protocol(assignment.study.protocol)
     wording = kind.wording_model.model_validate(assignment.version.wording)
     found: dict[int, Counter[str]] = {}
-    for position, answer, count in rows(_OTHERS, {"assignment": assignment.pk}):
-        words = kind.describe(json.loads(answer), wording).partition(SEPARATOR)[0]
+    given = rows(_OTHERS, {"assignment": assignment.pk})
+    for position, shown, payload, answer, count in given:
+        named = kind.named(json.loads(answer), json.loads(payload), json.loads(shown or "null"))
+        words = kind.describe(named, wording).partition(SEPARATOR)[0]
         found.setdefault(position, Counter())[words] += count
     return {position: said.most_common() for position, said in found.items()}
 
@@ -274,7 +284,8 @@ def what_they_show(study: Study, units: Sequence[Unit]) -> list[Shown]:
 
 def parts_of(shown: Json) -> Shown:
     images, texts = _images_and_texts(shown, but="sides")
-    return Shown(images, texts, [_side(side) for side in shown.get("sides", [])])
+    sides = [_side(side) for side in shown.get("sides", [])]
+    return Shown(images, texts, sides, list(shown.get("marks", [])))
 
 
 def _side(shown: Json) -> Side:
@@ -284,7 +295,9 @@ def _side(shown: Json) -> Side:
 
 
 def _images_and_texts(shown: Json, *, but: str) -> tuple[list[ImageShown], list[str]]:
-    parts = list(_leaves({name: value for name, value in shown.items() if name != but}))
+    # The pieces of a text are the text once more, with what was added marked.
+    once = {name: value for name, value in shown.items() if name not in (but, "pieces")}
+    parts = list(_leaves(once))
     images = [part for part in parts if isinstance(part, ImageShown)]
     return images, [part for part in parts if isinstance(part, str)]
 

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from hits.analysis.signals.golds import GoldRecord, gold_records
+from hits.boxes import Marked
 from hits.models import Assignment, GoldDecision, Slot, Study, Unit, User
 from hits.pipeline.aggregate import in_batches
 from hits.pipeline.check import check_again
@@ -44,6 +45,7 @@ class GoldInDoubt:
     images: list[ImageShown]
     texts: list[str]
     sides: list[Side]
+    marks: list[Marked]
     expected: str
     given: list[tuple[str, int]]
     kept: GoldDecision | None
@@ -94,10 +96,12 @@ def described(study: Study, records: list[GoldRecord]) -> list[GoldInDoubt]:
     for each in records:
         unit = units[each.gold]
         assert unit.gold is not None
-        shown = parts_of(kind.show(unit.payload, arranged.get(unit.pk), items))
+        order = arranged.get(unit.pk)
+        shown = parts_of(kind.show(unit.payload, order, items))
         answers: dict[str, int] = {}
         for answer, count in given.get(unit.pk, []):
-            words = kind.describe(answer, wording).partition(SEPARATOR)[0]
+            named = kind.named(answer, unit.payload, order)
+            words = kind.describe(named, wording).partition(SEPARATOR)[0]
             answers[words] = answers.get(words, 0) + count
         found.append(
             GoldInDoubt(
@@ -106,7 +110,8 @@ def described(study: Study, records: list[GoldRecord]) -> list[GoldInDoubt]:
                 images=shown.images,
                 texts=shown.texts,
                 sides=shown.sides,
-                expected=kind.describe(unit.gold, wording),
+                marks=shown.marks,
+                expected=kind.describe(kind.named(unit.gold, unit.payload, order), wording),
                 given=sorted(answers.items(), key=lambda pair: -pair[1]),
                 kept=kept.get(unit.pk),
             )

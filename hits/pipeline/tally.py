@@ -180,13 +180,18 @@ _NUMBERS = f"""
     FROM said
 """
 _GOLDS = """
-    SELECT u.pool, u.gold, j.answer, count(*)
-    FROM hits_unit u
-    JOIN hits_slot s ON s.unit_id = u.id
-    JOIN hits_assignment a ON a.id = s.assignment_id AND NOT a.is_training
-    JOIN hits_judgment j ON j.slot_id = s.id
-    WHERE u.study_id = %(study)s AND u.gold IS NOT NULL AND j.answer IS NOT NULL
-    GROUP BY 1, 2, 3 ORDER BY 1
+    SELECT given.pool, given.gold, example.payload, given.answer, given.count
+    FROM (
+        SELECT u.pool, u.gold, j.answer, count(*) AS count, min(u.id) AS example
+        FROM hits_unit u
+        JOIN hits_slot s ON s.unit_id = u.id
+        JOIN hits_assignment a ON a.id = s.assignment_id AND NOT a.is_training
+        JOIN hits_judgment j ON j.slot_id = s.id
+        WHERE u.study_id = %(study)s AND u.gold IS NOT NULL AND j.answer IS NOT NULL
+        GROUP BY 1, 2, 3
+    ) given
+    JOIN hits_unit example ON example.id = given.example
+    ORDER BY 1
 """
 
 
@@ -289,9 +294,10 @@ def _gold_rows(study: Study) -> list[GoldRow]:
     kind = protocol(study.protocol)
     wording = kind.wording_model.model_validate(study.version.wording)
     counted: dict[tuple[str, str], list[int]] = {}
-    for pool, gold, answer, count in rows(_GOLDS, {"study": study.pk}):
+    for pool, gold, payload, answer, count in rows(_GOLDS, {"study": study.pk}):
         expected = json.loads(gold)
-        row = counted.setdefault((pool, kind.describe(expected, wording)), [0, 0])
+        words = kind.describe(kind.named(expected, json.loads(payload), None), wording)
+        row = counted.setdefault((pool, words), [0, 0])
         row[0] += count
         row[1] += count * kind.check(json.loads(answer), expected)
     return [

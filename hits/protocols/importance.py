@@ -285,9 +285,16 @@ class Rated(PagedProtocol[RatingSettings, RatingWording], Generic[RatingSettings
         ratings = answer["ratings"]
         return all(ratings[each] in right for each, right in gold["right"].items())
 
+    def named(self, answer: Json, payload: Json, shown: Json | None) -> Json:
+        labels = {each["id"]: each["label"] for each in payload["objects"]}
+        lettered = _lettered(shown or self.arrange(payload, 0, Random()))
+        names = {each: f"{letter} {labels[each]}" for letter, each in lettered.items()}
+        part = "right" if "right" in answer else "ratings"
+        return {**answer, part: {names[each]: given for each, given in answer[part].items()}}
+
     def describe(self, answer: Json, wording: RatingWording) -> str:
         given = answer.get("right") or {each: [own] for each, own in answer["ratings"].items()}
-        return " · ".join(
+        return ", ".join(
             f"{each}: {' or '.join(wording.choices[str(rating)] for rating in ratings)}"
             for each, ratings in sorted(given.items())
         )

@@ -122,7 +122,7 @@ class Relevance(Rated[RelevanceSettings, RelevanceWording]):
 
     def describe(self, answer: Json, wording: RelevanceWording) -> str:
         ratings = super().describe(answer, wording)
-        return f"“{answer['caption']}” · {ratings}" if "caption" in answer else ratings
+        return f"{ratings} · “{answer['caption']}”" if "caption" in answer else ratings
 
     def row(self, answer: Json) -> Sequence[Any]:
         return (*super().row(answer), answer["caption"])

@@ -180,7 +180,7 @@ def _described(study: Study, ready: list[Promising]) -> list[tuple[Promising, Sh
     wording = kind.wording_model.model_validate(study.version.wording)
     shown = what_they_show(study, [each.unit for each in ready])
     return [
-        (each, what, kind.describe(each.gold, wording))
+        (each, what, kind.describe(kind.named(each.gold, each.unit.payload, None), wording))
         for each, what in zip(ready, shown, strict=True)
     ]
 

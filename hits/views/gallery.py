@@ -88,8 +88,19 @@ def _try_out(
         "alike": {},
         "submit_url": request.path,
         "leave_url": back,
-        "stored": [(json.dumps(each, ensure_ascii=False), kind.describe(each, wording))
-                   for each in answers] if not errors else [],
+        "stored": _stored(kind, wording, payloads, answers) if answers and not errors else [],
         "notice": "Some answers are missing or wrong." if errors else "",
     }  # fmt: skip
     return render(request, "research/form.html", context, status=422 if errors else 200)
+
+
+def _stored(
+    kind: Protocol[Any, Any], wording: Any, payloads: Sequence[Json], answers: Sequence[Json]
+) -> list[tuple[str, str]]:
+    return [
+        (
+            json.dumps(answer, ensure_ascii=False),
+            kind.describe(kind.named(answer, payload, None), wording),
+        )
+        for payload, answer in zip(payloads, answers, strict=True)
+    ]

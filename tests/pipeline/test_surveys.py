@@ -3,6 +3,7 @@
 import pytest
 
 from hits.models import Corpus, Study, Unit
+from hits.pipeline import evidence
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.open import create_study, open_study
@@ -104,6 +105,32 @@ def test_ratings_are_counted_object_by_object(corpus: Corpus) -> None:
         ("Somewhat prominent", 8, 20),
         ("Not prominent", 4, 20),
     ]
+
+
+def test_reviewers_read_of_objects_what_people_saw_on_them(corpus: Corpus) -> None:
+    study = study_of_prominence(corpus, units_a_page=7, golds_a_page=1)
+    Unit.objects.filter(study=study).update(wanted=2)
+    answered(study, dict(zip("ABCDE", "33221", strict=True)))
+    answered(study, dict.fromkeys("ABCDE", "3"))
+    page = study.assignments.select_related("study", "version").order_by("pk")[0]
+    said = evidence.said_by_others(page)
+    for each in evidence.answers_of(page):
+        assert [mark.label for mark in each.marks] == list("ABCDE")
+        names, ratings = _read(each.answer)
+        assert [name[:2] for name in names] == ["A ", "B ", "C ", "D ", "E "]
+        assert ratings == [*["Very prominent"] * 2, *["Somewhat prominent"] * 2, "Not prominent"]
+        if each.is_gold:
+            assert set(_read(each.expected)[0]) <= set(names)
+            assert [row.expected for row in results_of(study).golds] == [each.expected]
+        else:
+            assert said[each.position] == [
+                (", ".join(f"{name}: Very prominent" for name in names), 1)
+            ]
+
+
+def _read(words: str) -> tuple[list[str], list[str]]:
+    names, ratings = zip(*(part.split(": ") for part in words.split(", ")), strict=True)
+    return list(names), list(ratings)
 
 
 def test_systems_are_counted_as_they_are_called(corpus: Corpus) -> None:

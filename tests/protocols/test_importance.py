@@ -225,8 +225,25 @@ def test_a_gold_wants_right_ratings_of_the_objects_it_names() -> None:
     assert PROMINENCE.check({"ratings": ratings}, gold)
     assert not PROMINENCE.check({"ratings": ratings | {"10": 1}}, gold)
     assert PROMINENCE.describe(gold, PROMINENCE.wording_model()) == (
-        "10: Somewhat prominent or Very prominent · 11: Not prominent"
+        "10: Somewhat prominent or Very prominent, 11: Not prominent"
     )
+
+
+def test_objects_are_called_as_they_were_seen() -> None:
+    words = RELEVANCE.wording_model()
+    ratings = dict(zip(("10", "11", "12", "13", "14"), (3, 1, 2, 2, 1), strict=True))
+    answer = RELEVANCE.named({"caption": "Cats.", "ratings": ratings}, payload(), SHOWN)
+    assert list(answer["ratings"]) == ["E cat", "D cat", "C cat", "B cat", "A cat"]
+    assert RELEVANCE.describe(answer, words) == (
+        "A cat: Not relevant, B cat: Somewhat relevant, C cat: Somewhat relevant, "
+        "D cat: Not relevant, E cat: Very relevant · “Cats.”"
+    )
+    gold = RELEVANCE.named({"right": {"11": [1]}}, payload(), SHOWN)
+    assert RELEVANCE.describe(gold, words) == "D cat: Not relevant"
+    unseen = RELEVANCE.named({"right": {"11": [1]}}, payload(), None)
+    (name,) = unseen["right"]
+    lettered = RELEVANCE.arrange(payload(), 0, Random()) or {}
+    assert lettered[name[0]] == "11"
 
 
 def test_the_aggregate_is_the_middle_rating_of_each_object() -> None:

@@ -9,6 +9,7 @@ from hypothesis import settings as tried
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from hits.pipeline.evidence import parts_of
 from hits.protocol import FieldErrors, PageSettings, protocol
 from hits.protocols.renovation import CHOICES, LONGEST_TEXT, RenovationRow, agreed_text
 from hits.records import (
@@ -191,6 +192,7 @@ def test_what_was_added_is_marked_in_the_proposed_text() -> None:
     assert [piece["text"] for piece in shown["pieces"] if piece["added"]] == ["orange"]
     written = "".join(f"{' ' * piece['spaced']}{piece['text']}" for piece in shown["pieces"])
     assert written == PROPOSED
+    assert parts_of(shown).texts == [ORIGINAL, PROPOSED]
 
 
 # Aggregates
