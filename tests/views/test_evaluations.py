@@ -117,6 +117,14 @@ def test_a_file_that_makes_no_sense_fails_with_a_line_that_says_why(desk: Client
     assert uploads() == before
 
 
+def test_the_page_of_a_cancelled_evaluation_says_so(desk: Client) -> None:
+    broken = sent("metrics.csv", b"model,a,b\nx,1,2\ny,3\n")
+    found = made_by(desk.post(f"{NEW}correlation/", {"metrics": broken}))
+    Job.objects.filter(pk=found.job_id).update(state=Job.State.CANCELLED)
+    text = desk.get(f"/research/evaluations/{found.pk}/").text
+    assert "It was cancelled, so nothing was computed." in text
+
+
 def test_a_file_is_called_by_the_name_that_its_owner_gave_it(desk: Client) -> None:
     values = {"image_to_text": sent("ours.npy", b"nonsense"), "image_to_text_truth": sent("t.json")}
     found = made_by(desk.post(f"{NEW}retrieval/", values))
