@@ -58,6 +58,9 @@ def encoded(
             message=f"{message}, parts of {part:,}",
         )
         vectors.joined(items.file, [_part_of(items.file, n) for n in range(-(-count // part))])
+    if not items.file.exists():
+        # They may take minutes, and only behind them is it known how many are there already.
+        say(0, count, f"{machine.name.capitalize()}: the first {KINDS[end]}")
     found = vectors.computed(
         items.file, count, items.encode, lambda done: say(done, count, message)
     )

@@ -134,3 +134,16 @@ def test_a_cancel_while_lists_are_stored_is_a_cancel_and_leaves_nothing(corpus: 
     with pytest.raises(Cancelled):
         proposed(corpus, "palette", "i2t", progress=say)
     assert not Proposal.objects.exists()
+
+
+def test_who_waits_for_the_first_batch_is_told_that_it_is_being_encoded(corpus: Corpus) -> None:
+    said: list[str] = []
+
+    def say(done: int, total: int | None = None, message: str = "") -> None:
+        said.append(message)
+
+    proposed(corpus, "palette", "i2t", progress=say)
+    assert said.index("Palette: the first images") < said.index("Palette: encoding images")
+    said.clear()
+    proposed(corpus, "palette", "i2t", depth=3, progress=say)
+    assert "Palette: the first images" not in said
