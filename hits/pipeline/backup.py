@@ -28,7 +28,8 @@ def backup(*, folder: Path, program: FindProgram) -> dict[str, Any]:
     """One snapshot of the database, then the files: it names none that is not among them."""
     if folder.exists() and any(folder.iterdir()):
         raise Refused(f"{folder} is not empty.")
-    folder.mkdir(parents=True, exist_ok=True)
+    # It holds what people wrote, and hashes of their passwords.
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         cursor.execute("SELECT pg_export_snapshot()")

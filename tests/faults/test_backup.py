@@ -42,6 +42,7 @@ def test_a_restore_brings_back_every_row_and_every_file(
     assert len(files) > 20
     saved = tmp_path / "saved"
     call_command("backup", saved, stdout=StringIO())
+    assert saved.stat().st_mode & 0o077 == 0
     with pytest.raises(CommandError, match="not empty"):
         call_command("backup", saved)
 
