@@ -203,9 +203,12 @@ def correcting(study: Study, account: Account, text: str) -> Unit:
     return corrected.unit
 
 
-def choosing(study: Study, account: Account) -> None:
+def choosing_what_was_corrected(study: Study, account: Account) -> None:
     page = draw(study=study, account=account)
-    fields = {f"q{slot.position}-choice": ["1"] for slot in page.slots.all()}
+    fields = {
+        f"q{slot.position}-choice": [str((slot.shown or {})["order"].index("corrected") + 1)]
+        for slot in page.slots.all()
+    }
     submit(assignment_key=page.key, account=account, fields=fields)
 
 
@@ -222,7 +225,7 @@ def test_what_was_written_as_an_answer_goes_out_again_and_from_later_studies() -
     choose_feeders(study=later, feeders=[study])
     open_study(study=later)
     of_others = later.units.get(payload__corrected__endswith="No, two.")
-    choosing(later, making.rater(later))
+    choosing_what_was_corrected(later, making.rater(later))
     check_submitted()
     release(studies=[study], name="texts", by=corpus.owner)
     asked_about = release(studies=[later], name="asked-about", by=corpus.owner)
