@@ -24,6 +24,15 @@ class Encoded(NamedTuple):
     vectors: encoders.Vectors
     file: Path | None = None
 
+    @property
+    def digest(self) -> str:
+        """Of the items and, where they were encoded here, of their versions."""
+        return self.file.stem if self.file else digest_of(self.ids)
+
+
+def digest_of(ids: Ids) -> str:
+    return vectors.name_of(map(str, ids.tolist()))
+
 
 class _Items(NamedTuple):
     ids: list[int]
@@ -44,20 +53,21 @@ def encoded(
     items = _items(corpus, split, end, encoder, machine)
     count = len(items.ids)
     message = f"{machine.name.capitalize()}: encoding {KINDS[end]}"
-    part = _part_size()
-    if count > part and not items.file.exists():
-        arguments = {"corpus": corpus.pk, "split": split, "end": end, **called}
+    size = _part_size()
+    if count > size and not items.file.exists():
+        arguments = {"corpus": corpus.pk, "split": split, "end": end, "size": size, **called}
+        files = [_part_of(items.file, size, part) for part in range(-(-count // size))]
         parts.do_all(
             say,
             work="encode",
             name=f"encode {end} {items.file.stem[:16]}",
             arguments=arguments,
-            count=-(-count // part),
-            is_there=lambda part: items.file.exists() or _part_of(items.file, part).exists(),
-            do=partial(_encode_part, items),
-            message=f"{message}, parts of {part:,}",
+            count=len(files),
+            is_there=lambda part: items.file.exists() or files[part].exists(),
+            do=partial(_encode_part, items, size),
+            message=f"{message}, parts of {size:,}",
         )
-        vectors.joined(items.file, [_part_of(items.file, n) for n in range(-(-count // part))])
+        vectors.joined(items.file, files)
     if not items.file.exists():
         # They may take minutes, and only behind them is it known how many are there already.
         say(0, count, f"{machine.name.capitalize()}: the first {KINDS[end]}")
@@ -73,15 +83,14 @@ def encode_part(arguments: dict[str, Any], say: Say) -> None:
     encoder, machine = machine_called(corpus, arguments["machine"], arguments["train_split"], say)
     assert isinstance(encoder, encoders.Encoder)
     items = _items(corpus, arguments["split"], arguments["end"], encoder, machine)
-    _encode_part(items, arguments["part"], say)
+    _encode_part(items, arguments["size"], arguments["part"], say)
 
 
-def _encode_part(items: _Items, part: int, say: Say) -> None:
-    size = _part_size()
+def _encode_part(items: _Items, size: int, part: int, say: Say) -> None:
     first = part * size
     count = min(size, len(items.ids) - first)
     vectors.computed(
-        _part_of(items.file, part),
+        _part_of(items.file, size, part),
         count,
         lambda start, stop: items.encode(first + start, first + stop),
         lambda done: say(done, count, f"Encoding part {part + 1}"),
@@ -93,8 +102,9 @@ def _part_size() -> int:
     return max(settings.PART_ITEMS // vectors.BATCH, 1) * vectors.BATCH
 
 
-def _part_of(file: Path, part: int) -> Path:
-    return file.with_name(f"{file.stem}-{part}.f32")
+def _part_of(file: Path, size: int, part: int) -> Path:
+    """Under its size: parts that were left from other settings do not fit."""
+    return file.with_name(f"{file.stem}-{size}-{part}.f32")
 
 
 def _items(

@@ -18,9 +18,10 @@ from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Progress
 from workers import exact
 from workers.encoders import Vectors, file_checksum
-from workers.encoding import Encoded
+from workers.encoding import Encoded, digest_of
 from workers.propose import ends, say_nothing, search_and_keep
 from workers.searching import sampled
+from workers.vectors import name_of
 
 BATCH = 4096
 SCORES_AT_ONCE = 1 << 24
@@ -103,6 +104,7 @@ def _from_scores(
         direction=direction,
         query_sample=query_sample,
         seed=seed,
+        items=name_of(digest_of(end.ids) for end in (rows, columns)),
         ranked=_best(table if query == "i" else table.T, rows, chosen, columns, say, **shared),
         **shared,
     )

@@ -6,7 +6,7 @@ from hits.models import Corpus, Machine, Proposal
 from hits.pipeline import propose
 from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Progress
-from workers import encoders, searching
+from workers import encoders, searching, vectors
 from workers.encoding import Encoded, encoded
 from workers.machines import Say, machine_called
 from workers.reranking import rerank
@@ -69,7 +69,8 @@ def search_and_keep(
         "query_sample": query_sample,
         "seed": seed,
     }
-    kept = propose.kept_before(directions, **identity)
+    ranked_items = {direction: _digest(items, direction) for direction in directions}
+    kept = propose.kept_before(ranked_items, **identity)
     wanted = [direction for direction in directions if direction not in kept]
 
     def keep(direction: str, ranked: Any) -> Proposal:
@@ -77,7 +78,9 @@ def search_and_keep(
         scaled = (
             (query, own, [score * factor for score in scores]) for query, own, scores in ranked
         )
-        return propose.keep(direction=direction, ranked=scaled, **identity)
+        return propose.keep(
+            direction=direction, ranked=scaled, items=ranked_items[direction], **identity
+        )
 
     if query_sample is None and set(propose.ACROSS) <= set(wanted):
         forth, back = searching.lists_both_ways(items["i"], items["t"], depth, say)
@@ -95,6 +98,10 @@ def search_and_keep(
 def ends(direction: str) -> tuple[str, str]:
     """What the queries and what the targets are: i(mages) or t(exts)."""
     return direction[0], direction[-1]
+
+
+def _digest(items: dict[str, Encoded], direction: str) -> str:
+    return vectors.name_of(items[end].digest for end in ends(direction))
 
 
 def say_nothing(done: int, total: int | None = None, message: str = "") -> None:

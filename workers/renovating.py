@@ -191,6 +191,8 @@ def _scores(scorer: Scorer, image: Picture.Image, texts: Sequence[str]) -> list[
     else:
         (seen,) = scorer.encode_images([image]).astype(np.float64)
         found = CLIP_SCORE * (scorer.encode_captions(texts).astype(np.float64) @ seen)
+    if not np.isfinite(found).all():
+        raise Refused(vectors.NOT_FINITE)
     return [float(score) for score in found]
 
 

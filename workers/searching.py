@@ -26,6 +26,7 @@ class Search(NamedTuple):
     depth: int
     both: bool
     folder: Path | None
+    size: int
 
 
 def sample(queries: Encoded, size: int | None, seed: int) -> Encoded:
@@ -87,16 +88,18 @@ def search_part(arguments: dict[str, Any], say: Say) -> None:
     """What a worker does that was asked for one shard by another."""
     queries, targets = (_mapped(arguments[name]) for name in ("queries", "targets"))
     folder = Path(settings.DATA_DIR) / arguments["folder"]
-    search = Search(queries, targets, arguments["depth"], arguments["both"], folder)
+    depth, both, size = (arguments[name] for name in ("depth", "both", "size"))
+    search = Search(queries, targets, depth, both, folder, size)
     _search_part(search, arguments["part"], say)
 
 
 def _planned(queries: Encoded, targets: Encoded, depth: int, *, both: bool) -> Search:
-    is_small = len(queries.ids) <= settings.PART_ITEMS
-    if queries.file is None or targets.file is None or is_small:
-        return Search(queries, targets, depth, both, None)
-    name = vectors.name_of([queries.file.name, targets.file.name, str(depth), str(both)])
-    return Search(queries, targets, depth, both, Path(settings.DATA_DIR) / "searches" / name)
+    size = settings.PART_ITEMS
+    if queries.file is None or targets.file is None or len(queries.ids) <= size:
+        return Search(queries, targets, depth, both, None, size)
+    name = vectors.name_of([queries.file.name, targets.file.name, str(depth), str(both), str(size)])
+    folder = Path(settings.DATA_DIR) / "searches" / name
+    return Search(queries, targets, depth, both, folder, size)
 
 
 def _search(search: Search, say: Say, label: str) -> None:
@@ -112,17 +115,18 @@ def _search(search: Search, say: Say, label: str) -> None:
             "depth": search.depth,
             "both": search.both,
             "folder": _within(search.folder),
+            "size": search.size,
         },
         count=_shards(search),
         is_there=lambda part: _file(search, part, "forth").exists(),
         do=partial(_search_part, search),
-        message=f"{label}: searching, shards of {settings.PART_ITEMS:,} queries",
+        message=f"{label}: searching, shards of {search.size:,} queries",
     )
 
 
 def _search_part(search: Search, part: int, say: Say) -> None:
-    first = part * settings.PART_ITEMS
-    last = min(first + settings.PART_ITEMS, len(search.queries.ids))
+    first = part * search.size
+    last = min(first + search.size, len(search.queries.ids))
     say(0, last - first, f"Searching shard {part + 1}")
     forth, back = _shard(search, first, last)
     # The second file says that the first is there.
@@ -159,7 +163,7 @@ def _found(search: Search) -> list[tuple[ranking.Keys, ranking.Keys]]:
 
 
 def _shards(search: Search) -> int:
-    return -(-len(search.queries.ids) // settings.PART_ITEMS)
+    return -(-len(search.queries.ids) // search.size)
 
 
 def _file(search: Search, part: int, way: str) -> Path:

@@ -16,10 +16,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from hits.pipeline.errors import Refused
 from workers.encoders import Vectors
 
 BATCH = 256
 NUMBER = np.dtype("<f4")
+NOT_FINITE = "The machine gives numbers that are not finite: its weights are broken."
 
 
 def name_of(parts: Iterable[str]) -> str:
@@ -60,7 +62,7 @@ def _complete(
 ) -> None:
     """The first batch that is computed tells how long a vector is, and so what is there."""
     size = os.fstat(file.fileno()).st_size
-    probe = encode(0, min(BATCH, count)).astype(NUMBER)
+    probe = _finite(encode(0, min(BATCH, count)))
     row = probe[0].nbytes
     done = min(size // row, count) // BATCH * BATCH
     if size >= probe.nbytes and os.pread(file.fileno(), probe.nbytes, 0) != probe.tobytes():
@@ -69,10 +71,16 @@ def _complete(
     say(done)
     for start in range(done, count, BATCH):
         stop = min(start + BATCH, count)
-        file.write(probe if start == 0 else encode(start, stop).astype(NUMBER))
+        file.write(probe if start == 0 else _finite(encode(start, stop)))
         file.flush()
         say(stop)
     os.fsync(file.fileno())
+
+
+def _finite(rows: Vectors) -> Vectors:
+    if not np.isfinite(rows).all():
+        raise Refused(NOT_FINITE)
+    return rows.astype(NUMBER)
 
 
 @contextmanager

@@ -43,13 +43,24 @@ class Proposal(models.Model):
     queries = models.PositiveIntegerField(default=0)
     query_sample = models.PositiveIntegerField(null=True)
     seed = models.BigIntegerField(default=0)
+    # What was ranked, as a digest: a split that has grown is another question.
+    items = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["corpus", "machine", "direction", "split", "depth", "query_sample", "seed"],
+                fields=[
+                    "corpus",
+                    "machine",
+                    "direction",
+                    "split",
+                    "depth",
+                    "query_sample",
+                    "seed",
+                    "items",
+                ],
                 nulls_distinct=False,
                 name="proposal_identity",
             ),

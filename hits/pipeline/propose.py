@@ -1,6 +1,6 @@
 """Propose: keep what machines rank highest for each query."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -21,6 +21,7 @@ FILES = VECTORS + LISTS
 IDS = (".json",)
 SIMILARITIES = {"cosine": "cosine", "dot": "inner product"}
 ACROSS, WITHIN = ("i2t", "t2i"), ("i2i", "t2t")
+DEEPEST, MOST_QUERIES, LARGEST_SEED = 1000, 2**31 - 1, 2**62
 QUEUES = {"": "as the machine needs", "cpu": "cpu", "gpu": "gpu"}
 
 
@@ -105,6 +106,7 @@ def ask(
         pool=pool,
         split=given.get("split", ""),
     )
+    refuse_numbers(given)
     arguments = {"corpus": corpus.pk, "machine": machine, "directions": directions, **given}
     if pool:
         arguments["pool"] = sorted(set(pool))
@@ -121,6 +123,17 @@ def refuse(
     check(machine=machine, directions=directions, pool=pool)
     for direction in directions if pool else ():
         refuse_other_pool(corpus, pool, direction=direction, split=split)
+
+
+def refuse_numbers(given: Mapping[str, Any]) -> None:
+    """Lists without candidates, samples without queries, and what no column holds."""
+    if not 1 <= given.get("depth", 1) <= DEEPEST:
+        raise Refused(f"From 1 to {DEEPEST:,} candidates of a query are kept.")
+    sample = given.get("query_sample")
+    if sample is not None and not 1 <= sample <= MOST_QUERIES:
+        raise Refused(f"A sample has from 1 to {MOST_QUERIES:,} queries.")
+    if not 0 <= given.get("seed", 0) <= LARGEST_SEED:
+        raise Refused(f"A seed is a number from 0 to {LARGEST_SEED}.")
 
 
 def refuse_other_pool(
@@ -151,6 +164,7 @@ def ask_with_file(
 ) -> Job:
     """Let a machine that ran elsewhere propose by vectors, scores or ranked lists in a file."""
     check_file(name=file.name or "", directions=directions, has_ids=ids is not None)
+    refuse_numbers(given)
     source = arrange.keep_upload(file, FILES)
     called = arrange.name_of_upload(file)
     arguments = {"corpus": corpus.pk, "source": str(source), "called": called, **given}
@@ -179,12 +193,12 @@ def machine_of(
     return machine
 
 
-def kept_before(directions: Iterable[str], **identity: Any) -> dict[str, Proposal]:
-    """By direction, what the same machine proposed on the same split in the same way."""
+def kept_before(items: Mapping[str, str], **identity: Any) -> dict[str, Proposal]:
+    """By direction, what the same machine proposed for the same items in the same way."""
     found = Proposal.objects.filter(
-        direction__in=list(directions), finished_at__isnull=False, **identity
+        direction__in=list(items), finished_at__isnull=False, **identity
     )
-    return {proposal.direction: proposal for proposal in found}
+    return {each.direction: each for each in found if each.items == items[each.direction]}
 
 
 @transaction.atomic
@@ -198,9 +212,20 @@ def keep(
     query_sample: int | None,
     seed: int,
     ranked: Iterable[Ranked],
+    items: str = "",
 ) -> Proposal:
-    """Store ranked lists as one proposal; the same proposal is stored once."""
-    proposal = _begun(corpus, machine, direction, split, depth, query_sample, seed)
+    """Store ranked lists as one proposal; the same proposal is stored once. `items` tells what was
+    ranked, where the lists depend on it."""
+    proposal = _begun(
+        corpus=corpus,
+        machine=machine,
+        direction=direction,
+        split=split,
+        depth=depth,
+        query_sample=query_sample,
+        seed=seed,
+        items=items,
+    )
     if proposal.finished_at is not None:
         return proposal
     queries = 0
@@ -217,24 +242,8 @@ def keep(
     return _finished(proposal, queries)
 
 
-def _begun(
-    corpus: Corpus,
-    machine: Machine,
-    direction: str,
-    split: str,
-    depth: int,
-    query_sample: int | None,
-    seed: int,
-) -> Proposal:
-    proposal, _ = Proposal.objects.select_for_update().get_or_create(
-        corpus=corpus,
-        machine=machine,
-        direction=direction,
-        split=split,
-        depth=depth,
-        query_sample=query_sample,
-        seed=seed,
-    )
+def _begun(**identity: Any) -> Proposal:
+    proposal, _ = Proposal.objects.select_for_update().get_or_create(**identity)
     return proposal
 
 

@@ -153,3 +153,31 @@ def test_a_cancelled_job_takes_its_parts_with_it(monkeypatch: pytest.MonkeyPatch
     assert state_of(job) == "cancelled"
     assert set(Job.objects.filter(part_of=job).values_list("state", flat=True)) == {"cancelled"}
     assert not Proposal.objects.exists()
+
+
+def test_parts_that_other_settings_left_are_not_taken_for_those_of_these(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    corpus, files, rows = undisturbed()
+    run = jobs.run
+    job = asked(corpus)
+
+    def once(job_id: int, work: dict[str, jobs.Work]) -> None:
+        """The first part, and then the worker is gone."""
+        run(job_id, work)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(settings, "PART_ITEMS", int(PART) * 2)
+    monkeypatch.setattr("workers.parts.jobs.run", once)
+    with pytest.raises(KeyboardInterrupt):
+        run(job.pk, WORK)
+    assert any(data("vectors", corpus).glob("*-0.f32"))
+
+    monkeypatch.setattr(settings, "PART_ITEMS", int(PART))
+    monkeypatch.setattr("workers.parts.jobs.run", run)
+    let_lease_run_out(job)
+    run(job.pk, WORK)
+
+    assert state_of(job) == "done"
+    assert files.items() <= bytes_of(data("vectors", corpus)).items()
+    assert found(job) == rows

@@ -109,7 +109,7 @@ def test_a_model_that_lacks_weights_or_words_is_refused(tmp_path: Path) -> None:
     save_file(
         {name: w for name, w in load_file(weights).items() if "rank_output" not in name}, weights
     )
-    with pytest.raises(BadMachineFile, match="2 weights are missing, rank_output"):
+    with pytest.raises(BadMachineFile, match=r"it lacks rank_output\.bias and 1 other weight\."):
         opened("pairs", "vilt", pairs)
     weights.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BadMachineFile, match="vilt cannot be loaded"):
@@ -185,6 +185,23 @@ def proposed(corpus: Corpus, machine: str, *directions: str, **given: object) ->
         **{**values, **given},  # type: ignore[arg-type]
     )
     return [proposal.pk for proposal in found]
+
+
+@pytest.mark.django_db
+def test_a_model_whose_weights_are_no_numbers_proposes_nothing(
+    tmp_path: Path, settings: LazySettings
+) -> None:
+    settings.MODELS_DIR = tmp_path
+    corpus = making.corpus(images=3)
+    pool = making.proposals(corpus, machines=1, depth=3)
+    for model in (tiny_models.clip(tmp_path / "clip"), tiny_models.vilt(tmp_path / "vilt")):
+        weights = load_file(model / "model.safetensors")
+        broken = {name: weight * float("nan") for name, weight in weights.items()}
+        save_file(broken, model / "model.safetensors")
+    with pytest.raises(Refused, match="numbers that are not finite"):
+        proposed(corpus, "clip", "t2i")
+    with pytest.raises(Refused, match="numbers that are not finite"):
+        proposed(corpus, "vilt", "i2t", pool=pool)
 
 
 @pytest.mark.django_db

@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from hits.models import Candidate, Corpus, Image, Proposal
+from hits.models import Candidate, Corpus, Image, Job, Proposal
 from hits.models.machines import Direction
 from hits.pipeline.errors import Refused
 from hits.pipeline.jobs import Cancelled
-from hits.pipeline.propose import LEARNED, usual_directions
+from hits.pipeline.propose import LEARNED, ask, usual_directions
 from tests import making
 from workers.encoders import KINDS
 from workers.propose import propose_candidates
@@ -118,6 +118,36 @@ def test_a_machine_learns_from_a_split_of_any_name(corpus: Corpus) -> None:
 def test_the_same_proposal_is_kept_once(corpus: Corpus) -> None:
     assert proposed(corpus, "palette", "i2i") == proposed(corpus, "palette", "i2i")
     assert Candidate.objects.count() == 6 * 5
+
+
+def test_a_split_that_has_grown_is_ranked_anew(corpus: Corpus) -> None:
+    late, *learned_from = ids(corpus, "i")[:4]
+    Image.objects.filter(pk__in=learned_from).update(split="train")
+    Image.objects.filter(pk=late).update(split="later")
+    before = proposed(corpus, "tfidf", "i2i", train_split="train")
+    Image.objects.filter(pk=late).update(split="test")
+    after = proposed(corpus, "tfidf", "i2i", train_split="train")
+    assert before.machine == after.machine
+    assert (before.queries, after.queries) == (2, 3)
+    assert late in lists(after)
+    assert proposed(corpus, "tfidf", "i2i", train_split="train") == after
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"depth": 0}, "From 1 to 1,000 candidates"),
+        ({"query_sample": 0}, "A sample has from 1"),
+        ({"query_sample": 10**12}, "A sample has from 1"),
+        ({"seed": -1}, "A seed is a number from 0"),
+    ],
+)
+def test_numbers_that_make_no_lists_are_refused_before_a_job_is_made(
+    corpus: Corpus, wrong: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(Refused, match=why):
+        ask(corpus=corpus, machine="palette", directions=["t2i"], by=corpus.owner, **wrong)
+    assert not Job.objects.exists()
 
 
 def test_pages_and_scripts_are_offered_the_machines_that_workers_have() -> None:

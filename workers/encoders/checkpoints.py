@@ -41,10 +41,9 @@ def model_of(path: Path, loader: Any, unused: str | None = None) -> Any:
     )
     missing = [key for key in sorted(told["missing_keys"]) if unused not in key.split(".")]
     if missing:
-        raise BadMachineFile(
-            f"{path.name} cannot be loaded: {len(missing)} weights are missing, {missing[0]} among "
-            "them."
-        )
+        others = len(missing) - 1
+        more = f" and {others} other weight{'' if others == 1 else 's'}" if others else ""
+        raise BadMachineFile(f"{path.name} cannot be loaded: it lacks {missing[0]}{more}.")
     return model.eval().requires_grad_(False).to(device())
 
 

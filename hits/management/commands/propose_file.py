@@ -9,7 +9,7 @@ from hits.management.following import do
 from hits.models import Corpus
 from hits.models.machines import Direction
 from hits.pipeline.errors import Refused
-from hits.pipeline.propose import FILES, SIMILARITIES, check_file
+from hits.pipeline.propose import FILES, SIMILARITIES, check_file, refuse_numbers
 
 
 class Command(BaseCommand):
@@ -45,10 +45,6 @@ class Command(BaseCommand):
         for each in filter(None, (file, ids)):
             if not each.is_file():
                 raise CommandError(f"There is no file {each}.")
-        try:
-            check_file(name=file.name, directions=options["direction"], has_ids=ids is not None)
-        except Refused as refused:
-            raise CommandError(str(refused)) from None
         arguments = {
             "corpus": corpus.pk,
             "source": str(file.resolve()),
@@ -63,5 +59,10 @@ class Command(BaseCommand):
             "query_sample": options["queries"],
             "seed": options["seed"],
         }
+        try:
+            check_file(name=file.name, directions=options["direction"], has_ids=ids is not None)
+            refuse_numbers(arguments)
+        except Refused as refused:
+            raise CommandError(str(refused)) from None
         result = do(kind="propose_file", arguments=arguments, corpus=corpus)
         self.stdout.write(f"Proposals {', '.join(map(str, result['proposals']))}")
