@@ -41,6 +41,7 @@ def _actions() -> dict[str, Callable[..., dict[str, Any]]]:
         "scale-judgments": large.bring_judgments,
         "scale-aggregate": large.aggregate,
         "scale-release": large.release_it,
+        "scale-report": large.report,
     }
 
 

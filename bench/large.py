@@ -17,6 +17,7 @@ from hits.pipeline.judgments import import_judgments
 from hits.pipeline.open import create_study, open_study
 from hits.pipeline.people import account_at, give_consent
 from hits.pipeline.release import release
+from hits.pipeline.report import compute_report
 from hits.pipeline.rows import import_rows
 from hits.pipeline.shelf import path_of
 from hits.pipeline.submit import give_back
@@ -157,6 +158,13 @@ def release_it() -> dict[str, Any]:
         made = release(studies=[study], name=SLUG, by=study.corpus.owner)
     sizes = {file.name: path_of(file).stat().st_size for file in made.files.all()}
     return {"seconds": clock.seconds["release"], "bytes": sizes}
+
+
+def report() -> dict[str, Any]:
+    clock = Clock()
+    with clock.of("report"):
+        made = compute_report(_study())
+    return {"seconds": clock.seconds["report"], "tables": len(made.tables)}
 
 
 def _study() -> Study:

@@ -54,6 +54,7 @@ class _Run:
                 draws.append(self._draw(more))
         steps |= {"judgments": _together(parts)}
         steps |= {"aggregate": self._do("scale-aggregate"), "release": self._do("scale-release")}
+        steps |= {"report": self._do("scale-report")}
         return {
             "steps": steps,
             "parts": parts,
@@ -96,6 +97,7 @@ def _tell(options: argparse.Namespace, figures: dict[str, Any]) -> None:
         "judgments": f"{judgments:,} judgments in",
         "aggregate": "all units aggregated",
         "release": "released",
+        "report": "report computed",
     }
     report.table(
         f"{options.units:,} units of {options.protocol}",

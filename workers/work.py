@@ -21,6 +21,7 @@ from hits.pipeline.reconcile import reconcile, reconcile_due
 from hits.pipeline.rehearse import rehearse
 from hits.pipeline.release import Wish, release
 from hits.pipeline.replace import replace_all
+from hits.pipeline.report import compute_report
 from hits.pipeline.rows import import_rows
 from hits.pipeline.runs import Run
 from hits.pipeline.simulate import simulate_by_import
@@ -148,6 +149,14 @@ def _evaluate(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {"tables": len(tables)}
 
 
+def _report(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    assert progress.job.study_id is not None
+    study = Study.objects.select_related("version").get(pk=progress.job.study_id)
+    made = compute_report(study, tell=progress)
+    progress.say(f"{len(made.tables)} tables of {made.judgments:,} judgments.")
+    return {"tables": len(made.tables), "judgments": made.judgments}
+
+
 def _publish(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return launch(_publication(arguments), progress)
 
@@ -225,6 +234,7 @@ WORK: dict[str, Work] = {
     "rehearse": _rehearse,
     "release": _release,
     "evaluate": _evaluate,
+    "report": _report,
     "publish": _publish,
     "reconcile": _reconcile,
     "settle": _settle,

@@ -11,6 +11,7 @@ import numpy as np
 from hits.analysis.agreement import rated_both_ways
 from hits.analysis.arrays import coded
 from hits.analysis.errors import AnalysisError
+from hits.analysis.heeding import Heed, go_on
 from hits.analysis.positives import Conversion
 from hits.analysis.tables.agreed import agreement_table, retest_table
 from hits.analysis.tables.compared import comparison_tables
@@ -28,11 +29,12 @@ def tables_of(
     goes_on: Callable[[Sequence[Json]], bool],
     scores_by: str,
     ordered_ends: tuple[str, str] | None = None,
+    heed: Heed = go_on,
 ) -> list[Table]:
     """Agreement, and what else a protocol reports on."""
-    tables = [agreement_table(said, asked, compares=Report.COMPARISONS in reports)]
+    tables = [agreement_table(said, asked, compares=Report.COMPARISONS in reports, heed=heed)]
     if Report.COMPARISONS in reports:
-        tables += comparison_tables(said)
+        tables += comparison_tables(said, heed)
     if Report.CONVERSION in reports:
         people = len({each.person for each in said})
         tables.append(conversion_table(list(_outcomes(said, goes_on)), people))

@@ -17,6 +17,7 @@ _PIPELINE: list[tuple[type[errors.PipelineError], int, str]] = [
     (errors.NothingLeft, status.HTTP_409_CONFLICT, "nothing_left"),
     (errors.Closed, status.HTTP_409_CONFLICT, "closed"),
     (errors.Stale, status.HTTP_409_CONFLICT, "stale"),
+    (errors.NotComputed, status.HTTP_409_CONFLICT, "not_computed"),
     (errors.Refused, status.HTTP_400_BAD_REQUEST, "refused"),
     (errors.Incomplete, status.HTTP_422_UNPROCESSABLE_ENTITY, "incomplete"),
 ]

@@ -25,6 +25,10 @@ class Stale(PipelineError):
     """Somebody saved something newer in between."""
 
 
+class NotComputed(PipelineError):
+    """It is long work for which nobody has asked yet."""
+
+
 class Refused(PipelineError):
     """The request makes no sense as it stands."""
 

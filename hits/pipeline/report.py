@@ -2,23 +2,34 @@
 until there is something new to read."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache, partial
 
+from django.core.cache import cache
+from django.db import transaction
 from django.utils import timezone
 
 from hits.analysis.errors import AnalysisError
 from hits.analysis.workers import worker_table
-from hits.models import Study
+from hits.models import Job, Study, User
+from hits.pipeline import jobs
 from hits.pipeline.aggregate import in_batches
+from hits.pipeline.errors import NotComputed
 from hits.pipeline.report_items import item_tables, time_table
 from hits.pipeline.report_machines import machine_tables
 from hits.pipeline.rules import rules_of
-from hits.pipeline.tally import Results, fresh_results, kept, one_row, rows
+from hits.pipeline.tally import Kept, Results, fresh_results, keep, one_row, rows
+from hits.pipeline.uploaded import Tell, silent
 from hits.records import Cell, Chart, Column, Said, Table
 
+KIND = "report"
+UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
 KEPT_SECONDS = 24 * 60 * 60
+# Judgments whose report somebody can wait for: a second or two.
+MOST_AT_ONCE = 20_000
+MOST_ANSWERS_SHARED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +43,23 @@ class StudyReport:
     tables: list[Table]
 
 
-# All that changes what a report says: decisions, and what is counted without one.
+@dataclass(frozen=True, slots=True)
+class ReportNow:
+    """The newest report there is. A long one is computed by a job: that which goes on, or which
+    failed after the report was made."""
+
+    report: StudyReport | None
+    is_current: bool
+    judgments: int
+    job: Job | None = None
+
+
+# How much there is to read, and all that changes what a report says: decisions, and what is
+# counted without one.
 _MARK = """
-    SELECT (SELECT max(d.id) FROM hits_decision d
+    SELECT (SELECT coalesce(sum(counted) FILTER (WHERE gold IS NULL), 0)
+            FROM hits_unit WHERE study_id = %(study)s AND NOT excluded),
+           (SELECT max(d.id) FROM hits_decision d
             JOIN hits_assignment a ON a.id = d.assignment_id AND a.study_id = %(study)s),
            (SELECT format('%%s of %%s', count(*), count(DISTINCT person_id))
             FROM hits_assignment WHERE study_id = %(study)s AND state = 'submitted'),
@@ -43,14 +68,62 @@ _MARK = """
 """
 
 
+def report_now(study: Study) -> ReportNow:
+    """The study comes with its version. What takes a moment is computed where it is missing."""
+    judgments, mark = _mark(study)
+    found: Kept[StudyReport] | None = cache.get(_key(study))
+    is_current = found is not None and found.is_good(mark, KEPT_SECONDS)
+    if judgments <= MOST_AT_ONCE:
+        found = found if found and is_current else _keep_report(study, mark, judgments)
+        return ReportNow(found.value, is_current=True, judgments=judgments)
+    report = found.value if found else None
+    return ReportNow(report, is_current, judgments, _job_of(study, report))
+
+
 def report_of(study: Study) -> StudyReport:
-    """The study comes with its version."""
-    read = "/".join(map(str, one_row(_MARK, {"study": study.pk})))
-    mark = f"{study.version_id}/{read}"
-    return kept(f"report/drawn/{study.pk}", mark, lambda: _report(study), KEPT_SECONDS)
+    now = report_now(study)
+    if now.report is None:
+        raise NotComputed(
+            f"The report of {now.judgments:,} judgments takes a while: ask for it first."
+        )
+    return now.report
 
 
-def _report(study: Study) -> StudyReport:
+@transaction.atomic
+def ask_for_report(*, study: Study, by: User) -> Job:
+    """One at a time: whoever asks meanwhile gets the same."""
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    going_on = study.jobs.filter(kind=KIND, state__in=UNFINISHED).first()
+    return going_on or jobs.ask(kind=KIND, arguments={}, by=by, study=study)
+
+
+def compute_report(study: Study, tell: Tell = silent) -> StudyReport:
+    judgments, mark = _mark(study)
+    return _keep_report(study, mark, judgments, tell).value
+
+
+def _mark(study: Study) -> tuple[int, str]:
+    judgments, *read = one_row(_MARK, {"study": study.pk})
+    return int(judgments), "/".join(map(str, [study.version_id, *read]))
+
+
+def _key(study: Study) -> str:
+    return f"report/drawn/{study.pk}"
+
+
+def _keep_report(study: Study, mark: str, judgments: int, tell: Tell = silent) -> Kept[StudyReport]:
+    return keep(_key(study), mark, lambda: _report(study, judgments, tell), KEPT_SECONDS)
+
+
+def _job_of(study: Study, report: StudyReport | None) -> Job | None:
+    job = study.jobs.filter(kind=KIND).select_related("asked_by", "study").order_by("-pk").first()
+    if job is None or job.state in UNFINISHED:
+        return job
+    failed = job.state == Job.State.FAILED
+    return job if failed and (report is None or job.asked_at > report.at) else None
+
+
+def _report(study: Study, judgments: int, tell: Tell) -> StudyReport:
     # scipy takes a second to import, and only who asks for a report should wait for it.
     from hits.analysis import reported
 
@@ -58,7 +131,9 @@ def _report(study: Study) -> StudyReport:
     kind, settings = rules_of(study)
     wording = kind.wording_model.model_validate(study.version.wording)
     asked = kind.tallies(settings, wording)
-    said = list(_said(study))
+    said = list(_said(study, partial(tell, total=judgments, message="Reading judgments.")))
+    heed = partial(tell, len(said), len(said), "Computing.")
+    heed()
     results = fresh_results(study)
     analysed = reported.tables_of(
         kind.reports,
@@ -67,7 +142,9 @@ def _report(study: Study) -> StudyReport:
         goes_on=lambda answers: kind.aggregate(answers).positive,
         scores_by=kind.scores_by,
         ordered_ends=kind.ordered_ends,
+        heed=heed,
     )
+    heed()
     return StudyReport(
         at=timezone.now(),
         judgments=len(said),
@@ -104,11 +181,18 @@ _USED = """
 """
 
 
-def _said(study: Study) -> Iterator[Said]:
+def _said(study: Study, tell: Callable[[int], None]) -> Iterator[Said]:
+    """Those of a unit stand together and share what it is about; equal answers are one."""
+    read = lru_cache(maxsize=MOST_ANSWERS_SHARED)(json.loads)
+    done, unit, about = 0, "", None
     for batch in in_batches(_USED, {"study": study.pk}):
-        for key, about, wanted, person, answer, shown in batch:
-            arranged = None if shown is None else json.loads(shown)
-            yield Said(key, json.loads(about), wanted, person, json.loads(answer), arranged)
+        tell(done)
+        done += len(batch)
+        for key, its_payload, wanted, person, answer, shown in batch:
+            if about is None or key != unit:
+                unit, about = key, json.loads(its_payload)
+            arranged = None if shown is None else read(shown)
+            yield Said(unit, about, wanted, person, read(answer), arranged)
 
 
 def _answers(results: Results) -> Table:

@@ -126,11 +126,16 @@ class Kept(Generic[T]):
 def kept(key: str, mark: str, compute: Callable[[], T], seconds: int = KEPT_SECONDS) -> T:
     found: Kept[T] | None = cache.get(key)
     if found is None or not found.is_good(mark, seconds):
-        started = time.time()
-        value = compute()
-        found = Kept(value, mark, time.time(), time.time() - started)
-        cache.set(key, found, seconds)
+        found = keep(key, mark, compute, seconds)
     return found.value
+
+
+def keep(key: str, mark: str, compute: Callable[[], T], seconds: int) -> Kept[T]:
+    started = time.time()
+    value = compute()
+    made = Kept(value, mark, time.time(), time.time() - started)
+    cache.set(key, made, seconds)
+    return made
 
 
 _USED = """

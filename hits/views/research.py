@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Job, Proposal, Publication, Role, Study
-from hits.pipeline import arrange, bulk, chain, jobs, visible
+from hits.pipeline import arrange, bulk, chain, jobs, report, visible
 from hits.pipeline.attention import attention_in, needs_by_study
 from hits.pipeline.clone import pilot_times
 from hits.pipeline.errors import PipelineError, Taken
@@ -346,6 +346,8 @@ def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("review_many", slug=found.study.slug)
     if found.study is not None and "publication" in found.arguments:
         return redirect("publication", slug=found.study.slug, pk=found.arguments["publication"])
+    if found.study is not None and found.kind == report.KIND:
+        return redirect("study_report", slug=found.study.slug)
     if found.study is not None:
         return redirect("study", slug=found.study.slug)
     if found.corpus is not None:

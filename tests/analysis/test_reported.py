@@ -12,7 +12,11 @@ from hits.analysis import reported
 from hits.analysis.agreement import Level
 from hits.analysis.tables.agreed import agreement_table
 from hits.analysis.tables.compared import comparison_tables
-from hits.analysis.tables.intervals import MOST_REPLICATES, replicates_for
+from hits.analysis.tables.intervals import (
+    FEWEST_REPLICATES,
+    MOST_REPLICATES,
+    replicates_for,
+)
 from hits.analysis.tables.scored import score_tables
 from hits.protocol import Report
 from hits.records import Cell, Option, Said, Table, Tallied
@@ -236,4 +240,4 @@ def test_scores_are_spread_by_method_and_units_by_how_far_their_people_are_apart
 def test_an_interval_is_left_out_where_it_would_take_too_long() -> None:
     assert replicates_for(100) == MOST_REPLICATES
     assert replicates_for(50_000) == 80
-    assert replicates_for(1_000_000) == 0
+    assert replicates_for(1_000_000) == FEWEST_REPLICATES

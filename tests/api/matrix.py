@@ -161,6 +161,7 @@ api/studies/<slug:slug>/golds/retire/                  POST   401  404  404  404
 
 api/studies/<slug:slug>/results/                       GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/report/                        GET    401  404  404  404  404  200  200
+api/studies/<slug:slug>/report/                        POST   401  404  404  404  404  202  202
 api/studies/<slug:slug>/report/<slug:table>/<slug:form>/ GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/judgments/                     GET    401  404  404  404  404  200  200
 api/studies/<slug:slug>/releases/                      GET    401  404  404  404  404  200  200
@@ -286,6 +287,7 @@ research/studies/<slug:slug>/imports/                  POST   log  404  404  404
 research/studies/<slug:slug>/results/                  GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/results.csv               GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/report/                   GET    log  404  404  404  404  200  200
+research/studies/<slug:slug>/report/                   POST   log  404  404  404  404  302  302
 research/studies/<slug:slug>/curation/                 GET    log  404  404  404  404  200  200
 research/studies/<slug:slug>/curation/rated-low/       POST   log  404  404  404  404  422  422
 research/studies/<slug:slug>/curation/<slug:act>/      POST   log  404  404  404  404  422  422

@@ -9,8 +9,10 @@ import pytest
 from django.test import Client
 
 from hits.exporters.tables import table_as_latex
-from hits.models import Study
+from hits.models import Job, Study
 from hits.pipeline.check import check_submitted
+from hits.pipeline.jobs import run_here
+from hits.pipeline.report import compute_report
 from hits.records import Column, Table
 from tests import making
 
@@ -138,3 +140,58 @@ def test_a_report_that_was_computed_costs_few_statements(
         desk.get(path)
         with django_assert_max_num_queries(7):
             assert desk.get(path).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_report_of_many_judgments_is_computed_by_a_job_that_somebody_asks_for(
+    study: Study, desk: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hits.pipeline.report.MOST_AT_ONCE", 3)
+    answered(study)
+    api = f"/api/studies/{study.slug}/report/"
+    page = desk.get(address(study)).text
+    assert "4 judgments take a while" in page
+    assert "<table" not in page
+    assert desk.get(address(study, "people.csv")).status_code == 404
+    told = desk.get(api)
+    assert (told.status_code, told.json()["error"]) == (409, "not_computed")
+
+    asked = desk.post(api)
+    assert asked.status_code == 202
+    assert desk.post(address(study)).headers["Location"] == address(study)
+    (job,) = study.jobs.filter(kind="report")
+    assert job.pk == asked.json()["id"]
+    assert f"/research/jobs/{job.pk}/" in desk.get(address(study)).text
+
+    assert run_here(job).result == {"tables": len(desk.get(api).json()["tables"]), "judgments": 4}
+    assert desk.get(address(study, "people.csv")).status_code == 200
+    page = desk.get(address(study)).text
+    assert "4 judgments of 4 units" in page
+    assert "Compute it anew" not in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_of_many_judgments_stays_until_another_is_computed(
+    study: Study, desk: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hits.pipeline.report.MOST_AT_ONCE", 3)
+    monkeypatch.setattr("hits.pipeline.tally.CHEAP_SECONDS", 600)
+    answered(study)
+    compute_report(study)
+    answered(study)
+    page = desk.get(address(study)).text
+    assert "4 judgments of 4 units" in page
+    assert "Compute it anew" in page
+
+    desk.post(address(study))
+    (job,) = study.jobs.filter(kind="report")
+    Job.objects.filter(pk=job.pk).update(state="failed", message="No disk.")
+    page = desk.get(address(study)).text
+    assert "It could not be computed: No disk." in page
+    assert "4 judgments of 4 units" in page
+
+    desk.post(address(study))
+    run_here(study.jobs.get(kind="report", state="queued"))
+    page = desk.get(address(study)).text
+    assert "8 judgments of 8 units" in page
+    assert "No disk." not in page

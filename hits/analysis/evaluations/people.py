@@ -110,11 +110,8 @@ def _two_people(judgments: Judgments) -> Table:
 
 
 def _cohen_ends(first: Floats, second: Floats) -> tuple[tuple[Cell, Cell], str]:
-    replicates = replicates_for(len(first))
-    if not replicates:
-        return (None, None), "There are too many for an interval here."
     try:
-        found = agreement.cohen_interval(first, second, replicates=replicates)
+        found = agreement.cohen_interval(first, second, replicates=replicates_for(len(first)))
     except AnalysisError as error:
         return (None, None), f"Without an interval: {error}"
     return (found.low, found.high), "The interval resamples units."

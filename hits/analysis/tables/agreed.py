@@ -44,9 +44,11 @@ _ESTIMATES: Mapping[Figure, Callable[[Judgments], float]] = {
 }
 
 
-def agreement_table(said: Sequence[Said], asked: Sequence[Tallied], *, compares: bool) -> Table:
+def agreement_table(
+    said: Sequence[Said], asked: Sequence[Tallied], *, compares: bool, heed: Heed = go_on
+) -> Table:
     """Of each question with one value a judgment, the figures that fit the level of its values."""
-    rows = [row for each in asked for row in _agreement_on(each, said, compares)]
+    rows = [row for each in asked for row in _agreement_on(each, said, compares, heed)]
     note = NOTE
     if compares:
         note += (
@@ -84,17 +86,19 @@ def figures_for(*, is_number: bool, is_ordered: bool) -> list[Figure]:
     return ["ordinal alpha" if is_ordered else "nominal alpha", "fleiss", "percent"]
 
 
-def _agreement_on(asked: Tallied, said: Sequence[Said], compares: bool) -> Iterator[list[Cell]]:
+def _agreement_on(
+    asked: Tallied, said: Sequence[Said], compares: bool, heed: Heed
+) -> Iterator[list[Cell]]:
     figures = figures_for(is_number=asked.is_number, is_ordered=asked.is_ordered)
     try:
         judgments = _judgments(_compared(said) if compares else _values(asked, said))
-        yield from _rows_of(asked.title, judgments, figures)
+        yield from _rows_of(asked.title, judgments, figures, heed)
     except AnalysisError as error:
         yield [asked.title, _NAMES[figures[0]], *[None] * 5, str(error)]
 
 
 def _rows_of(
-    question: str, judgments: Judgments, figures: Sequence[Figure], heed: Heed = go_on
+    question: str, judgments: Judgments, figures: Sequence[Figure], heed: Heed
 ) -> Iterator[list[Cell]]:
     paired = judgments.pairable()
     units, n = int(paired.units.max()) + 1, len(paired.values)
@@ -108,11 +112,10 @@ def _agreement_figure(judgments: Judgments, figure: Figure, units: int, n: int) 
         estimate = _ESTIMATES[figure](judgments)
     except AnalysisError as error:
         return [None, None, None, units, n, str(error)]
-    replicates = replicates_for(n)
-    if not replicates:
-        return [estimate, None, None, units, n, "Too many judgments for an interval here."]
     try:
-        found = agreement.agreement_interval(judgments, figure, by="both", replicates=replicates)
+        found = agreement.agreement_interval(
+            judgments, figure, by="both", replicates=replicates_for(n)
+        )
     except AnalysisError as error:
         return [estimate, None, None, units, n, str(error)]
     return [estimate, found.low, found.high, units, n, ""]

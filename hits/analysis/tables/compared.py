@@ -15,13 +15,13 @@ from hits.records import Cell, Chart, Column, Said, Table
 from hits.sides import TIE
 
 
-def comparison_tables(said: Sequence[Said]) -> list[Table]:
+def comparison_tables(said: Sequence[Said], heed: Heed = go_on) -> list[Table]:
     """Who won against whom, strengths, and whether a side was preferred."""
     try:
         found = comparisons.comparisons_from(_as_shown(said))
     except AnalysisError as error:
         return [Table("strengths", "Bradley–Terry scores", why=str(error))]
-    return [strength_table(found), win_table(found), side_table(found)]
+    return [strength_table(found, heed=heed), win_table(found), side_table(found)]
 
 
 def _as_shown(said: Iterable[Said]) -> Iterator[tuple[str, str, str | None, int, str]]:
@@ -89,8 +89,6 @@ def _score_intervals(
     if by is None:
         return {}, "Without intervals: neither workers nor items are told."
     replicates = replicates_for(len(found.left))
-    if not replicates:
-        return {}, "There are too many comparisons for intervals here."
     try:
         made = comparisons.intervals(
             found, by=by, ties=ties, side=side, replicates=replicates, heed=heed

@@ -8,17 +8,14 @@ from hits.analysis.resampling import SHARE, Interval, mean_interval
 from hits.records import Cell
 
 # Judgments times replicates of one clustering: some seconds for a whole report. With more judgments
-# it takes longer, a second for each 200,000 and figure, until that would keep a reader waiting.
+# it takes longer, a second for each 200,000 and figure.
 EFFORT = 4_000_000
 FEWEST_REPLICATES, MOST_REPLICATES = 50, 1000
-MOST_JUDGMENTS = 500_000
 LOW, HIGH = "95% from", "95% to"
 
 
 def replicates_for(judgments: int) -> int:
-    """How many an interval is made of; 0 where too many judgments would take too long."""
-    if judgments > MOST_JUDGMENTS:
-        return 0
+    """How many an interval is made of."""
     affordable = EFFORT // max(judgments, 1)
     return max(FEWEST_REPLICATES, min(affordable, MOST_REPLICATES))
 
@@ -28,16 +25,14 @@ def share_with_interval(
 ) -> tuple[float, tuple[Cell, Cell], str]:
     """Resampling people where they are told, else units; each value is a unit of its own unless
     `units` say which belong together."""
-    share, replicates = float(values.mean()), replicates_for(len(values))
-    if not replicates:
-        return share, (None, None), "There are too many for an interval here."
+    share = float(values.mean())
     try:
         found: Interval = mean_interval(
             values,
             by="item" if people is None else "worker",
             workers=people,
             items=np.arange(len(values)) if units is None else units,
-            replicates=replicates,
+            replicates=replicates_for(len(values)),
             scale=SHARE,
         )
     except AnalysisError as error:
