@@ -13,6 +13,7 @@ Open = Callable[[], IO[bytes]]
 
 CHUNK = 1 << 16
 LONGEST_WITHOUT_COMMA = 1 << 20
+DEEPEST = 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _MAYBE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -21,6 +22,35 @@ _ESCAPE = re.compile(
     rb"|u(?P<lone>[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
 )
+_ESCAPED = re.compile(rb"\\.", re.DOTALL)
+_UNMARKED = bytes(set(range(256)) - set(b'"[]{}'))
+
+
+class Depth:
+    """Refuses what is nested without end: the parser holds a name for every level."""
+
+    def __init__(self) -> None:
+        self._levels = 0
+        self._half_escape = b""
+        self._open_string = b""
+
+    def pass_on(self, part: bytes) -> bytes:
+        for bracket in self._brackets(part):
+            self._levels += 1 if bracket in b"[{" else -1
+            if self._levels > DEEPEST:
+                raise Bad("too-deep", f"The file is nested more than {DEEPEST} levels deep.")
+        return part
+
+    def _brackets(self, part: bytes) -> bytes:
+        """Those outside of strings, without the many that close at once."""
+        text, self._half_escape = self._half_escape + part, b""
+        if b"\\" in text:
+            text = _ESCAPED.sub(b"", text)
+            self._half_escape = text[-1:] if text.endswith(b"\\") else b""
+        marks = self._open_string + text.translate(None, _UNMARKED).replace(b'""', b"")
+        pieces = marks.split(b'"')
+        self._open_string = b"" if len(pieces) % 2 else b'"'
+        return b"".join(pieces[::2]).replace(b"{}", b"").replace(b"[]", b"")
 
 
 class MarkedSurrogates:
@@ -31,6 +61,7 @@ class MarkedSurrogates:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
+        self._depth = Depth()
         self._rest = file.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
 
     def read(self, size: int = CHUNK) -> bytes:
@@ -44,9 +75,9 @@ class MarkedSurrogates:
                 cut = len(buffer)
             self._rest = buffer[cut:]
             if cut:
-                return _mark(buffer[:cut])
+                return self._depth.pass_on(_mark(buffer[:cut]))
         last, self._rest = self._rest, b""
-        return _mark(last)
+        return self._depth.pass_on(_mark(last))
 
 
 def _mark(part: bytes) -> bytes:

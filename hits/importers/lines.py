@@ -8,7 +8,7 @@ from typing import IO, Any, NamedTuple
 import orjson
 
 from hits.importers.json_stream import BYTE_ORDER_MARK, Open
-from hits.importers.records import Bad, Refusal, shown
+from hits.importers.records import Bad, Refusal, is_unicode, shown
 
 LONGEST_LINE = 1 << 20
 KINDS = (".csv", ".jsonl")
@@ -84,19 +84,11 @@ def _cells(header: list[str], cells: list[str]) -> dict[str, Any]:
         raise wrong_width(header, cells)
     found = {name: cell for name, cell in zip(header, cells, strict=True) if cell}
     text = "".join(cells)
-    if not text.isascii() and not _is_unicode(text):
+    if not is_unicode(text):
         raise Bad("not-utf-8", "The line is not UTF-8.")
     if "\0" in text:
         raise Bad("not-text", "The line holds a NUL.")
     return found
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def csv_header(rows: Any) -> list[str]:
@@ -104,6 +96,8 @@ def csv_header(rows: Any) -> list[str]:
         header = [name.strip() for name in next(rows, [])]
     except csv.Error as fault:
         raise Bad("not-csv", f"The first line is not readable as CSV: {fault}.") from None
+    if not is_unicode("".join(header)):
+        raise Bad("not-utf-8", "The first line is not UTF-8: save the file as CSV in UTF-8.")
     if len(header) == 1 and ";" in header[0]:
         raise Bad("no-header", "Separate columns by commas: the first line has semicolons.")
     if len(set(header)) < len(header):

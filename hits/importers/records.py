@@ -105,8 +105,8 @@ def plain_text(value: Any, what: str, most: int) -> str:
         raise Bad("not-text", f"The {what} is not a text.")
     if len(value) > most:
         raise Bad("too-long", f"The {what} has {len(value):,} characters; {most:,} are allowed.")
-    if "\0" in value or not _is_unicode(value):
-        raise Bad("not-text", f"The {what} holds a NUL or a lone surrogate.")
+    if "\0" in value or not is_unicode(value):
+        raise Bad("not-text", f"The {what} is not text in UTF-8, or holds a NUL.")
     return value
 
 
@@ -140,7 +140,7 @@ def pixels(value: Any, what: str) -> int | None:
     raise Bad("bad-size", f"The {what} is not a number of pixels.")
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
     if text.isascii():
         return True
     try:

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from hits.importers.json_stream import CHUNK
 from hits.importers.records import Bad, CaptionRecord, ImageRecord, RegionRecord
 from tests.importers.files import coco, read, two_images
 
@@ -153,6 +154,34 @@ def test_a_file_that_is_not_utf_8_is_refused_as_a_whole() -> None:
     data = json.dumps(two_images()).encode().replace(b"kitchen", b"k\xffchen")
     with pytest.raises(Bad, match="UTF8"):
         read("x.json", data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"images":' + b"[" * 1_000,
+        b'{"images": [{"id": 1}], "x": ' + b'{"]\\"}":[' * 500,
+        json.dumps(coco([IMAGE])).encode()[:-1]
+        + b', "x": "'
+        + b"," * CHUNK
+        + b'", "y": '
+        + b"[" * 1_000,
+    ],
+)
+def test_what_is_nested_without_end_is_refused_as_a_whole(data: bytes) -> None:
+    with pytest.raises(Bad) as caught:
+        read("x.json", data)
+    assert caught.value.reason == "too-deep"
+
+
+def test_brackets_in_captions_are_no_levels() -> None:
+    captions = ["[" * 300, "{" * 300 + '"', "\\" * 3 + "[" * 300] * 400
+    data = coco(
+        annotations=[{"id": n, "image_id": 1, "caption": c} for n, c in enumerate(captions)]
+    )
+    records, refusals = read("x.json", data)
+    assert [record.text for record in records if isinstance(record, CaptionRecord)] == captions
+    assert refusals == []
 
 
 @pytest.mark.parametrize("data", [b"{}", b"[1, 2]", b"", b"hello", b'{"images": 3}'])

@@ -105,6 +105,11 @@ def test_a_table_without_its_header_is_refused_as_a_whole(header: str) -> None:
     assert caught.value.reason == "no-header"
 
 
+def test_a_table_in_another_encoding_is_refused_with_what_to_do() -> None:
+    with pytest.raises(Bad, match="save the file as CSV in UTF-8"):
+        read("x.csv", csv("1,a.jpg,7,café,test").decode().encode("utf-16"))
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [
