@@ -1,6 +1,7 @@
 """Reading settings from the environment: what is missing or unsafe stops the start, by name."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 
 from django.core.exceptions import ImproperlyConfigured
@@ -92,6 +93,20 @@ class Environment:
         url = self.text("DATABASE_URL")
         if not url.startswith(("postgresql://", "postgres://")):
             raise ImproperlyConfigured("DATABASE_URL must be postgresql://…, no other.")
+        return url
+
+    def redis_url(self) -> str:
+        url = self.text("REDIS_URL")
+        if not url.startswith(("redis://", "rediss://")):
+            raise ImproperlyConfigured("REDIS_URL must be redis://… or rediss://…, no other.")
+        return url
+
+    def site_url(self) -> str:
+        url = self.text("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
+        if not re.fullmatch(r"https?://[^/?#\s]+", url):
+            raise ImproperlyConfigured(
+                f"SITE_URL must be https://host or http://host without a path, not {url!r}."
+            )
         return url
 
     def channels(self) -> dict[str, dict[str, str]]:

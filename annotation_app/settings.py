@@ -14,7 +14,7 @@ DEBUG = env.debug()
 SECRET_KEY = env.secret_key()
 ALLOWED_HOSTS = env.allowed_hosts()
 CSRF_TRUSTED_ORIGINS = env.names("CSRF_TRUSTED_ORIGINS")
-SITE_URL = env.text("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
+SITE_URL = env.site_url()
 SERVED_OVER_HTTPS = SITE_URL.startswith("https://")
 
 INSTALLED_APPS = [
@@ -81,7 +81,7 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = env.text("REDIS_URL")
+REDIS_URL = env.redis_url()
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL},
 }
@@ -211,6 +211,11 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": [
+        "hits.api.parsing.ShallowJSONParser",
+        "rest_framework.parsers.FormParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "hits.api.errors.answer",

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, mixins, serializers, status
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,6 +28,7 @@ from hits.api.corpora_serializers import (
 )
 from hits.api.jobs import JobSerializer
 from hits.api.lists import Listing
+from hits.api.parsing import ShallowJSONParser
 from hits.models import Caption, Corpus, Image, Machine, Proposal
 from hits.pipeline import arrange, jobs, propose, renovate, visible
 
@@ -169,7 +170,7 @@ class OfferedMachineList(APIView):
 
 class CorpusImport(generics.GenericAPIView[Corpus]):
     serializer_class = ImportSerializer
-    parser_classes = [MultiPartParser, JSONParser]
+    parser_classes = [MultiPartParser, ShallowJSONParser]
     throttle_classes = [throttles.AskForWork]
 
     @extend_schema(operation_id="corpora_import", responses={202: JobSerializer})

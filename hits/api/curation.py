@@ -6,13 +6,14 @@ from typing import Any
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from hits.api.access import study_of, user_of
 from hits.api.lists import Listing
+from hits.api.parsing import ShallowJSONParser
 from hits.models import Curation, Role
 from hits.pipeline import golds, rejudge, remove
 from hits.pipeline.doubtful import Doubtful, denied, rated_low
@@ -162,7 +163,7 @@ class Restore(Remove):
 
 
 class DoubtfulPairs(_Curating):
-    parser_classes = [MultiPartParser, JSONParser]
+    parser_classes = [MultiPartParser, ShallowJSONParser]
 
     @extend_schema(operation_id="studies_doubtful", responses=DoubtfulSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:

@@ -4,13 +4,14 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers, status
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.api import throttles
 from hits.api.access import study_of, user_of
 from hits.api.jobs import JobSerializer
+from hits.api.parsing import ShallowJSONParser
 from hits.models import Role, Study
 from hits.pipeline.renovate import ask_with_upload
 
@@ -46,7 +47,7 @@ class RenovateSerializer(serializers.Serializer[Any]):
 
 class StudyRenovate(generics.GenericAPIView[Study]):
     serializer_class = RenovateSerializer
-    parser_classes = [MultiPartParser, JSONParser]
+    parser_classes = [MultiPartParser, ShallowJSONParser]
     throttle_classes = [throttles.AskForWork]
 
     @extend_schema(operation_id="studies_renovate", responses={202: JobSerializer})

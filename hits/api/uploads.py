@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, mixins, serializers, status
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,6 +15,7 @@ from hits.api.corpora import source_of
 from hits.api.corpora_serializers import SourceSerializer
 from hits.api.jobs import JobSerializer
 from hits.api.lists import Listing
+from hits.api.parsing import ShallowJSONParser
 from hits.importers.lines import KINDS
 from hits.models import JudgmentImport, Role, Study
 from hits.pipeline import jobs
@@ -40,7 +41,7 @@ class JudgmentImportSerializer(serializers.ModelSerializer[JudgmentImport]):
 
 class StudyRows(generics.GenericAPIView[Study]):
     serializer_class = SourceSerializer
-    parser_classes = [MultiPartParser, JSONParser]
+    parser_classes = [MultiPartParser, ShallowJSONParser]
     throttle_classes = [throttles.AskForWork]
 
     @extend_schema(operation_id="studies_rows_import", responses={202: JobSerializer})
@@ -62,7 +63,7 @@ class StudyRows(generics.GenericAPIView[Study]):
 class ImportList(mixins.ListModelMixin, Listing):
     queryset = JudgmentImport.objects.none()
     serializer_class = JudgmentImportSerializer
-    parser_classes = [MultiPartParser, JSONParser]
+    parser_classes = [MultiPartParser, ShallowJSONParser]
     throttle_classes = [throttles.AskForWork]
     order = ("-pk",)
 

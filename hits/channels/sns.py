@@ -51,7 +51,7 @@ def _read(body: bytes) -> Json:
         raise Refusal("This message is too long.")
     try:
         message = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Refusal("This is not a message.") from None
     if not isinstance(message, dict) or message.get("Type") not in SIGNED:
         raise Refusal("This is not a message.")

@@ -155,9 +155,12 @@ def test_settings_that_a_protocol_does_not_know_are_refused(world: World) -> Non
     assert (response.status_code, response.json()["error"]) == (400, "refused")
 
 
-def test_broken_json_is_refused(world: World) -> None:
+@pytest.mark.parametrize(
+    "sent", ["{", "[" * 100_000, '{"settings":' + '{"a":' * 200 + "1" + "}" * 201]
+)
+def test_broken_json_is_refused(world: World, sent: str) -> None:
     response = world.api_client("researcher").post(
-        "/api/studies/", "{", content_type="application/json"
+        "/api/studies/", sent, content_type="application/json"
     )
     assert (response.status_code, response.json()["error"]) == (400, "parse_error")
 
