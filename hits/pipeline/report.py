@@ -71,13 +71,15 @@ _MARK = """
 def report_now(study: Study) -> ReportNow:
     """The study comes with its version. What takes a moment is computed where it is missing."""
     judgments, mark = _mark(study)
+    is_long = judgments > MOST_AT_ONCE
+    # Looked up before the report: a job that ends in between is still shown as going on.
+    job = study.jobs.filter(kind=KIND).order_by("-pk").first() if is_long else None
     found: Kept[StudyReport] | None = cache.get(_key(study))
     is_current = found is not None and found.is_good(mark, KEPT_SECONDS)
-    if judgments <= MOST_AT_ONCE:
-        found = found if found and is_current else _keep_report(study, mark, judgments)
-        return ReportNow(found.value, is_current=True, judgments=judgments)
+    if not is_current and not is_long:
+        found, is_current = _keep_report(study, mark, judgments), True
     report = found.value if found else None
-    return ReportNow(report, is_current, judgments, _job_of(study, report))
+    return ReportNow(report, is_current, judgments, _worth_showing(job, report))
 
 
 def report_of(study: Study) -> StudyReport:
@@ -115,8 +117,7 @@ def _keep_report(study: Study, mark: str, judgments: int, tell: Tell = silent) -
     return keep(_key(study), mark, lambda: _report(study, judgments, tell), KEPT_SECONDS)
 
 
-def _job_of(study: Study, report: StudyReport | None) -> Job | None:
-    job = study.jobs.filter(kind=KIND).select_related("asked_by", "study").order_by("-pk").first()
+def _worth_showing(job: Job | None, report: StudyReport | None) -> Job | None:
     if job is None or job.state in UNFINISHED:
         return job
     failed = job.state == Job.State.FAILED
