@@ -8,7 +8,7 @@ from hits.marketplace.models import Assignment as TheirAssignment
 from hits.models import Claim, Publication
 from hits.pipeline.check import check_submitted
 from hits.pipeline.reconcile import reconcile
-from tests import selling
+from tests import making, selling
 
 pytestmark = pytest.mark.usefixtures("requester")
 
@@ -59,3 +59,10 @@ def test_what_cannot_be_published_is_refused(changes: list[str], why: str) -> No
         told("publish", *arguments, "--by", study.corpus.owner.email, "--reward", "0.10")
     with pytest.raises(CommandError, match="There is no"):
         told("reconcile", "123456")
+
+
+def test_who_has_nothing_to_do_with_a_study_does_not_pay_for_it() -> None:
+    study, stranger = selling.study(), making.user().email
+    with pytest.raises(CommandError, match=f"{stranger} is no researcher of {study.slug}"):
+        told("publish", study.slug, "local", "--by", stranger, "--reward", "0.10", "--yes")
+    assert not Publication.objects.exists()

@@ -153,3 +153,8 @@ def test_a_command_does_the_same(
     assert list(kinds) == ["remove", "restore", "overlap", "rejudge", "gold", "gold", "retire"]
     with pytest.raises(CommandError, match="no caption 'unknown'"):
         call_command("curate", study.slug, "remove", "--caption", "unknown", *why)
+    somebody = making.user()
+    with pytest.raises(CommandError, match="is no researcher of"):
+        call_command(
+            "curate", study.slug, "retire", gold.key, "--reason", "So.", "--by", somebody.email
+        )

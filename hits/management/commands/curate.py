@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from hits.management.lines import study_named
+from hits.management.lines import researcher_named, study_named
 from hits.models import Study, User
 from hits.pipeline import golds, rejudge, remove
 from hits.pipeline.doubtful import denied, rated_low
@@ -51,9 +51,8 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         study = study_named(options["study"])
-        by = User.objects.filter(email=options.get("by") or "").first()
-        if options.get("by") and by is None:
-            raise CommandError(f"There is no login {options['by']!r}.")
+        email = options.get("by")
+        by = researcher_named(email, study=study) if email else None
         try:
             for line in getattr(self, f"_{options['act']}")(study, by, options):
                 self.stdout.write(line)

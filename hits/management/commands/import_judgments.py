@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from hits.management.following import do
-from hits.management.lines import study_named, tell_refused
-from hits.models import User
+from hits.management.lines import researcher_named, study_named, tell_refused
 
 
 class Command(BaseCommand):
@@ -28,9 +27,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         study = study_named(options["study"])
-        by = User.objects.filter(email=options["by"]).first() if options["by"] else None
-        if options["by"] and by is None:
-            raise CommandError(f"There is no login {options['by']!r}.")
+        by = researcher_named(options["by"], study=study) if options["by"] else None
         arguments = {
             "study": study.pk,
             "source": options["source"],

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from hits.channels.configured import names
 from hits.channels.contract import Terms
 from hits.management.following import follow
+from hits.management.lines import researcher_named
 from hits.models import Job, Study, User
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.estimate import estimate
@@ -42,11 +43,9 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         study = Study.objects.select_related("version").filter(slug=options["study"]).first()
-        by = User.objects.filter(email=options["by"]).first()
         if study is None:
             raise CommandError(f"There is no study {options['study']!r}.")
-        if by is None:
-            raise CommandError(f"There is no login {options['by']!r}.")
+        by = researcher_named(options["by"], study=study)
         if options["channel"] not in names():
             raise CommandError(f"CHANNELS has {', '.join(names()) or 'nothing'} in it.")
         try:
