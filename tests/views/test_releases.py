@@ -9,7 +9,7 @@ from django.test import Client
 
 from hits.models import Release, Study, Unit
 from hits.pipeline import links
-from hits.pipeline.clone import make_pilot
+from hits.pipeline.clone import clone_study, make_pilot
 from hits.pipeline.open import create_study, open_study
 from tests import making
 
@@ -59,6 +59,15 @@ def test_a_pilot_has_no_form_for_a_release_and_leads_to_the_pay(study: Study, de
     Unit.objects.filter(study=pilot).update(counted=F("wanted"))
     text = desk.get(address(pilot, "")).content.decode()
     assert f'<a class="button small" href="{address(study, "")}">See the pay</a>' in text
+
+
+def test_what_a_pilot_took_stands_in_the_step_that_made_it(study: Study, desk: Client) -> None:
+    draft = clone_study(study=study, slug="again", name="Again", by=study.corpus.owner)
+    open_study(study=make_pilot(study=draft, pages=1, by=study.corpus.owner))
+    text = desk.get(address(draft, "")).content.decode()
+    steps = text[text.index('<ol class="steps">') : text.index("</ol>")]
+    assert "Pilot 1 of Again</a>: no page was done and timed yet." in steps
+    assert "Make another pilot" in steps
 
 
 @pytest.mark.parametrize(
