@@ -138,7 +138,8 @@ def changes(before: Manifest | None, now: Manifest) -> list[str]:
     """In sentences, since the version before."""
     if before is None:
         return ["The first version."]
-    return [f"Since version {before.get('version', '1')}:", *_differences(before, now)]
+    found = list(_differences(before, now)) or [_beyond_counts(before, now)]
+    return [f"Since version {before.get('version', '1')}:", *found]
 
 
 def _differences(before: Manifest, now: Manifest) -> Iterable[str]:
@@ -153,11 +154,20 @@ def _differences(before: Manifest, now: Manifest) -> Iterable[str]:
             yield f"The {called} was {before.get(what) or 'not stated'} and is {now[what]}."
 
 
+def _beyond_counts(before: Manifest, now: Manifest) -> str:
+    old, new = (each.get("files", {}) for each in (before, now))
+    data = sorted((old.keys() | new.keys()) - DESCRIBING)
+    other = ", ".join(name for name in data if old.get(name) != new.get(name))
+    if other:
+        return f"The counts are the same; other rows stand in {other}."
+    return "The data are the same; the manifest states something else of them."
+
+
 def _changes_of_study(slug: str, before: Manifest, now: Manifest) -> Iterable[str]:
     versions = len(now["versions"]) - len(before["versions"])
     if versions:
         yield f"Study {slug} has {versions} more version{'s' if versions > 1 else ''}."
-    for what in ("units_judged", "people", "erased_people"):
+    for what in ("units_judged", "units_complete", "people", "erased_people"):
         one, two = before.get(what, 0), now[what]
         if one != two:
             yield f"Study {slug}: {what.replace('_', ' ')} {one:,} → {two:,}."

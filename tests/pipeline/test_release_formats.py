@@ -19,9 +19,11 @@ from pyarrow import parquet
 from hits.exporters import formats
 from hits.exporters.scrubbing import scrubbed
 from hits.models import Release, Slot, Study
+from hits.pipeline import manifest as manifests
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.pseudonyms import pseudonym
+from hits.pipeline.rejudge import overlap
 from hits.pipeline.release import Wish, release
 from hits.pipeline.shelf import path_of
 from hits.pipeline.submit import submit
@@ -187,6 +189,28 @@ def test_more_of_the_same_is_a_minor_version_and_anything_else_a_major_one() -> 
     assert made() == "3.0"
     making.work(study, making.rater(study))
     assert made(step="major") == "4.0"
+
+
+def test_a_version_says_what_is_other_in_it_even_where_nothing_was_judged_since() -> None:
+    study = judged_study()
+    owner = study.corpus.owner
+    first = release(studies=[study], name="v", by=owner).manifest
+    complete = first["studies"][0]["units_complete"]
+    everything = study.units.count()
+    overlap(study=study, units=everything, judgments=9, seed=0, reason="So.", by=owner)
+    second = release(studies=[study], name="v", by=owner).manifest
+    assert second["changes"] == [
+        "Since version 1.0:",
+        f"Study {study.slug}: units complete {complete} → 0.",
+    ]
+    units = {"sha256": "0", "size": 1}
+    other = second | {"files": second["files"] | {"units.csv": units, "README.md": units}}
+    assert manifests.changes(second, other)[1:] == [
+        "The counts are the same; other rows stand in units.csv."
+    ]
+    assert manifests.changes(second, second)[1:] == [
+        "The data are the same; the manifest states something else of them."
+    ]
 
 
 @pytest.mark.parametrize(
