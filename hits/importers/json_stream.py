@@ -14,6 +14,7 @@ Open = Callable[[], IO[bytes]]
 CHUNK = 1 << 16
 LONGEST_WITHOUT_COMMA = 1 << 20
 DEEPEST = 200
+MOST_DIGITS = 4_000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _MAYBE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -24,22 +25,33 @@ _ESCAPE = re.compile(
 )
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _UNMARKED = bytes(set(range(256)) - set(b'"[]{}'))
+_ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
 
 
-class Depth:
-    """Refuses what is nested without end: the parser holds a name for every level."""
+class Bounds:
+    """Refuses what the parser breaks on.
+
+    It holds a name for every level, and a number that Python does not convert ends the process.
+    """
 
     def __init__(self) -> None:
         self._levels = 0
+        self._before = b""
         self._half_escape = b""
         self._open_string = b""
 
     def pass_on(self, part: bytes) -> bytes:
+        self._refuse_endless_numbers(part)
         for bracket in self._brackets(part):
             self._levels += 1 if bracket in b"[{" else -1
             if self._levels > DEEPEST:
                 raise Bad("too-deep", f"The file is nested more than {DEEPEST} levels deep.")
         return part
+
+    def _refuse_endless_numbers(self, part: bytes) -> None:
+        if b"0" * MOST_DIGITS in (self._before + part).translate(_ANY_DIGIT):
+            raise Bad("too-long", f"The file holds a number of more than {MOST_DIGITS:,} digits.")
+        self._before = part[-MOST_DIGITS:]
 
     def _brackets(self, part: bytes) -> bytes:
         """Those outside of strings, without the many that close at once."""
@@ -61,7 +73,7 @@ class MarkedSurrogates:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self._depth = Depth()
+        self._bounds = Bounds()
         self._rest = file.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
 
     def read(self, size: int = CHUNK) -> bytes:
@@ -75,9 +87,9 @@ class MarkedSurrogates:
                 cut = len(buffer)
             self._rest = buffer[cut:]
             if cut:
-                return self._depth.pass_on(_mark(buffer[:cut]))
+                return self._bounds.pass_on(_mark(buffer[:cut]))
         last, self._rest = self._rest, b""
-        return self._depth.pass_on(_mark(last))
+        return self._bounds.pass_on(_mark(last))
 
 
 def _mark(part: bytes) -> bytes:
@@ -102,6 +114,8 @@ def events(file: IO[bytes]) -> Iterator[tuple[str, str, Any]]:
 def broken_json_refused() -> Iterator[None]:
     try:
         yield
+    except ArithmeticError:
+        raise Bad("not-json", "The file holds a number with too large an exponent.") from None
     except (ijson.JSONError, UnicodeDecodeError) as fault:
         raise Bad("not-json", f"The file is not readable as JSON: {_message(fault)}") from None
 

@@ -174,6 +174,21 @@ def test_what_is_nested_without_end_is_refused_as_a_whole(data: bytes) -> None:
     assert caught.value.reason == "too-deep"
 
 
+@pytest.mark.parametrize(
+    "number", [b"9" * 5_000, b"-" + b"8" * 5_000, b"[" + b" " * (20 * CHUNK - 14) + b"7" * 5_000]
+)
+def test_a_number_without_end_is_refused_as_a_whole(number: bytes) -> None:
+    with pytest.raises(Bad) as caught:
+        read("x.json", b'{"images": [{"id": %b}]}' % number)
+    assert caught.value.reason == "too-long"
+
+
+def test_an_exponent_that_no_number_has_is_refused_as_a_whole() -> None:
+    with pytest.raises(Bad) as caught:
+        read("x.json", b'{"images": [{"id": 1e99999999999999999999}]}')
+    assert caught.value.reason == "not-json"
+
+
 def test_brackets_in_captions_are_no_levels() -> None:
     captions = ["[" * 300, "{" * 300 + '"', "\\" * 3 + "[" * 300] * 400
     data = coco(
