@@ -25,7 +25,6 @@ LONGEST = (
     "tests/browser/",
     "tests/faults/",
     "tests/api/test_permission_matrix.py",
-    "tests/views/test_framing.py",
     "tests/concurrency/",
 )
 

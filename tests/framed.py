@@ -19,6 +19,16 @@ TOKEN = re.compile(r'name="token" value="([^"]+)"')
 JSON = {"Accept": "application/json"}
 
 
+def directive(response: Any, name: str) -> list[str]:
+    parts = [part.split() for part in response["Content-Security-Policy"].split(";")]
+    return next(part[1:] for part in parts if part and part[0] == name)
+
+
+def refuses_to_be_framed(response: Any) -> bool:
+    refuses = response.get("X-Frame-Options") == "DENY"
+    return refuses and directive(response, "frame-ancestors") == ["'none'"]
+
+
 def entry(hit: Hit, worker: str = "WORKER1", ref: str = "ASSIGNMENT1") -> Entry:
     return Entry(worker, ref, hit.hit_id, is_preview=False, is_verified=False)
 

@@ -1,5 +1,7 @@
 """Nobody gets past what the matrix says, and no route is missing from it."""
 
+from typing import Any
+
 import pytest
 from django.db import transaction
 
@@ -7,17 +9,23 @@ from tests.api.matrix import Row, rows
 from tests.api.requests_for import Asked, answer_to, asked
 from tests.api.routes import Route, all_routes
 from tests.api.world import PEOPLE, World
+from tests.framed import refuses_to_be_framed
 
 pytestmark = pytest.mark.django_db
 
+OF_WORKERS = "hit/"
 SOMEBODY = ["rater", "reviewer", "researcher", "admin"]
 
 
-def _outcome(world: World, name: str, request: Asked, method: str) -> str:
-    """The status, with what was changed undone."""
+def _answer(world: World, name: str, request: Asked, method: str) -> Any:
+    """With what was changed undone."""
     with transaction.atomic():
         response = answer_to(world, name, request, method)
         transaction.set_rollback(True)
+    return response
+
+
+def _outcome(response: Any) -> str:
     to_login = response.get("Location", "").startswith(("/login/", "/admin/login/"))
     return "log" if to_login else str(response.status_code)
 
@@ -32,22 +40,27 @@ def _checks() -> list[tuple[str, Row, list[str]]]:
     return found
 
 
-def test_everybody_gets_the_status_that_the_matrix_says(world: World) -> None:
+def test_everybody_gets_the_status_that_the_matrix_says_and_nothing_to_be_framed(
+    world: World,
+) -> None:
     world.log_in()
     wrong = []
     for path, row, people in _checks():
         request = asked(world, path, row.method)
         for name in people:
-            outcome = _outcome(world, name, request, row.method)
-            if outcome != row.expected[name]:
-                expected = row.expected[name]
-                wrong.append(f"{row.method} /{path} as {name}: {outcome}, not {expected}")
+            response = _answer(world, name, request, row.method)
+            outcome, expected = _outcome(response), row.expected[name]
+            what = f"{row.method} /{path} as {name}"
+            if outcome != expected:
+                wrong.append(f"{what}: {outcome}, not {expected}")
+            if not path.startswith(OF_WORKERS) and not refuses_to_be_framed(response):
+                wrong.append(f"{what}: may be framed")
     assert not wrong, "\n" + "\n".join(wrong)
 
 
 def _does_something(world: World, route: Route, method: str) -> bool:
     request = asked(world, route, method)
-    outcomes = {_outcome(world, name, request, method) for name in SOMEBODY}
+    outcomes = {_outcome(_answer(world, name, request, method)) for name in SOMEBODY}
     return bool(outcomes - {"403", "404", "405"})
 
 
