@@ -31,6 +31,12 @@ class RehearseSerializer(serializers.Serializer[Any]):
 class SimulateSerializer(serializers.Serializer[Any]):
     people = serializers.IntegerField(min_value=1, max_value=MOST_SIMULATED)
     bad_share = serializers.FloatField(default=0.1, min_value=0, max_value=1)
+    wrong_golds = serializers.FloatField(
+        default=0,
+        min_value=0,
+        max_value=1,
+        help_text="Share of the golds whose expected answer is wrong.",
+    )
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
 
 

@@ -33,21 +33,19 @@ Tell = Callable[[int], None]
 class Crowd:
     """What all who work in a study have in common: how they answer, and how far they are."""
 
-    def __init__(self, study: Study, workers: Sequence[Worker], seed: int) -> None:
-        kind, settings = rules_of(study)
+    def __init__(
+        self, study: Study, workers: Sequence[Worker], seed: int, *, wrong_golds: float = 0.0
+    ) -> None:
         self.study = study
         self.workers = workers
         self.seed = seed
-        self._answering = Answering(kind, settings, seed)
+        self._answering = Answering(*rules_of(study), seed, wrong_golds=wrong_golds)
         self._pages_each = max(1, math.ceil(_pages_left(study) / len(workers)))
 
     def answers(self, worker: Worker, page: Assignment) -> Fields:
         """The form of a page, filled in; and so much earlier it was drawn as that took."""
-        slots = page.slots.select_related("unit").order_by("position")
-        units = [
-            simulated.Unit(slot.unit.key, slot.unit.payload, slot.unit.gold, slot.shown)
-            for slot in slots
-        ]
+        slots = page.slots.select_related("unit__promoted_from").order_by("position")
+        units = [simulated.unit_of(slot.unit, slot.shown) for slot in slots]
         progress = min(1.0, worker.pages / self._pages_each)
         given = self._answering.page(worker, units, progress)
         took = timedelta(seconds=sum(answer.seconds for answer in given))

@@ -55,16 +55,18 @@ def simulate_by_import(
     people: int,
     seed: int = 0,
     bad_share: float = 0.1,
+    wrong_golds: float = 0.0,
     among_people: bool = False,
     tell: Tell = silent,
 ) -> dict[str, Any]:
     """Every open unit is judged as often as it wants, as far as there are people enough."""
     may_simulate(study, among_people=among_people)
     workers = simulated.crowd(people=people, seed=seed, bad_share=bad_share)
+    answering = Answering(*rules_of(study), seed, wrong_golds=wrong_golds)
     seen = _known_here(study, workers)
     pages = list(_dealt(study, workers, seen, seed))
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl", dir=configured.DATA_DIR) as file:
-        for number, line in enumerate(_lines(study, workers, pages, seed), 1):
+        for number, line in enumerate(_lines(answering, workers, pages, seed), 1):
             file.write(line)
             if number % 1000 == 0:
                 tell(number, message="Making up answers.")
@@ -144,20 +146,19 @@ def _next_golds(golds: Sequence[int], start: float, seen: set[int], count: int) 
 
 
 def _lines(
-    study: Study, workers: Sequence[Worker], pages: Sequence[Page], seed: int
+    answering: Answering, workers: Sequence[Worker], pages: Sequence[Page], seed: int
 ) -> Iterator[str]:
-    kind, settings = rules_of(study)
-    answering = Answering(kind, settings, seed)
     last = [0] * len(workers)
     for page in pages:
         last[page.worker] = page.number
     clocks = _first_moments(workers, seed)
     for first in range(0, len(pages), PAGES_AT_ONCE):
         some = pages[first : first + PAGES_AT_ONCE]
-        units = Unit.objects.in_bulk({unit for page in some for unit in page.units})
+        asked = {unit for page in some for unit in page.units}
+        units = Unit.objects.select_related("promoted_from").in_bulk(asked)
         for page in some:
             worker = workers[page.worker]
-            shown = [_asked(kind, units[pk], page, seed) for pk in page.units]
+            shown = [_asked(answering.kind, units[pk], page, seed) for pk in page.units]
             progress = page.number / max(1, last[page.worker])
             answers = answering.page(worker, shown, progress)
             clocks[page.worker] += timedelta(seconds=sum(each.seconds for each in answers))
@@ -176,7 +177,7 @@ def _first_moments(workers: Sequence[Worker], seed: int) -> list[datetime]:
 def _asked(kind: Any, unit: Unit, page: Page, seed: int) -> simulated.Unit:
     turn = (unit.order_key + page.worker) % 2**31
     arranged = kind.arrange(unit.payload, turn, Random(f"{seed}/{page.worker}/{unit.key}"))
-    return simulated.Unit(unit.key, unit.payload, unit.gold, arranged)
+    return simulated.unit_of(unit, arranged)
 
 
 def _line(

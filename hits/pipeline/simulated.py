@@ -1,8 +1,10 @@
 """Simulated: a crowd of made-up people who answer the units of a real study.
 
-Every protocol says in which `ways` a unit can be answered. The right one is the gold's, or the one
-that is true of a drawn scene, or else one by chance that is the unit's own. What people make of it
-is in `hits.analysis.behaviour`. The same seed gives the same people and the same answers.
+Every protocol says in which `ways` a unit can be answered. The right one is the one that is true of
+a drawn scene, or the gold's, or else one by chance that is the unit's own. A gold that says
+otherwise than its scene, or than what is right for the unit it was promoted from, is wrong: whoever
+looks fails it. What people make of it is in `hits.analysis.behaviour`. The same seed gives the same
+people and the same answers.
 """
 
 from collections.abc import Sequence
@@ -12,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hits import models
 from hits.analysis.behaviour import (
     MANNERS,
     Asked,
@@ -42,6 +45,13 @@ class Unit(NamedTuple):
     payload: Json
     gold: Json | None
     shown: Json | None
+    promoted_from: str | None = None
+
+
+def unit_of(unit: models.Unit, shown: Json | None) -> Unit:
+    """One of a study's, which comes with the unit that it was promoted from."""
+    origin = unit.promoted_from
+    return Unit(unit.key, unit.payload, unit.gold, shown, origin.key if origin else None)
 
 
 class Answer(NamedTuple):
@@ -98,17 +108,23 @@ def crowd(*, people: int, seed: int, bad_share: float) -> list[Worker]:
 class Answering:
     """How units of a study are answered by a crowd of this seed."""
 
-    def __init__(self, kind: Protocol[Any, Any], settings: Any, seed: int) -> None:
-        self._kind = kind
+    def __init__(
+        self, kind: Protocol[Any, Any], settings: Any, seed: int, *, wrong_golds: float = 0.0
+    ) -> None:
+        """So large a share of the golds is made wrong: what is right is not what they expect."""
+        if not 0 <= wrong_golds <= 1:
+            raise Refused("The share of golds that are wrong lies between 0 and 1.")
+        self.kind = kind
         self._settings = settings
         self._seed = seed
+        self._wrong_golds = wrong_golds
 
     def page(self, worker: Worker, units: Sequence[Unit], progress: float) -> list[Answer]:
         """What this person says of the units in front of them, and in what time."""
-        known = Known(self._kind, (unit.payload for unit in units))
+        known = Known(self.kind, (unit.payload for unit in units))
         # What differs between two who answer alike, as where a slider stands, is a person's own.
         own = Random(f"{self._seed}/{worker.name}/{worker.pages}")
-        ways = [self._kind.ways(unit.payload, unit.shown, self._settings, own) for unit in units]
+        ways = [self.kind.ways(unit.payload, unit.shown, self._settings, own) for unit in units]
         truth = [self._truth(unit, said, known) for unit, said in zip(units, ways, strict=True)]
         choices = np.array([len(said) for said in ways])
         sheet = None
@@ -136,16 +152,34 @@ class Answering:
 
     def _truth(self, unit: Unit, ways: Sequence[Fields], fits: Fits) -> int:
         if unit.gold is not None:
-            right = [place for place, said in enumerate(ways) if self._passes(unit, said)]
-            return right[len(right) // 2] if right else 0
-        place = self._kind.truth(unit.payload, fits)
-        if place is not None:
-            return round(place * (len(ways) - 1))
-        return Random(f"{self._seed}/truth/{unit.key}").randrange(len(ways))
+            return self._truth_of_gold(unit, ways, fits)
+        known = self._known(unit, ways, fits)
+        return self._by_chance(unit.key, ways) if known is None else known
+
+    def _truth_of_gold(self, unit: Unit, ways: Sequence[Fields], fits: Fits) -> int:
+        passes = [self._passes(unit, said) for said in ways]
+        right = [place for place, each in enumerate(passes) if each]
+        wrong = [place for place, each in enumerate(passes) if not each]
+        by_chance = Random(f"{self._seed}/wrong/{unit.key}")
+        if wrong and by_chance.random() < self._wrong_golds:
+            return by_chance.choice(wrong)
+        known = self._known(unit, ways, fits)
+        if known is None and unit.promoted_from is not None:
+            known = self._by_chance(unit.promoted_from, ways)
+        if known in wrong:
+            return known
+        return right[len(right) // 2] if right else 0
+
+    def _known(self, unit: Unit, ways: Sequence[Fields], fits: Fits) -> int | None:
+        place = self.kind.truth(unit.payload, fits)
+        return None if place is None else round(place * (len(ways) - 1))
+
+    def _by_chance(self, key: str, ways: Sequence[Fields]) -> int:
+        return Random(f"{self._seed}/truth/{key}").randrange(len(ways))
 
     def _passes(self, unit: Unit, said: Fields) -> bool:
-        answer = self._kind.parse(said, unit.payload, unit.shown, self._settings)
-        return self._kind.check(answer, unit.gold or {})
+        answer = self.kind.parse(said, unit.payload, unit.shown, self._settings)
+        return self.kind.check(answer, unit.gold or {})
 
     def _difficulty(self, unit: Unit) -> float:
         return Random(f"{self._seed}/difficulty/{unit.key}").gauss(0, UNIT_EFFECT)

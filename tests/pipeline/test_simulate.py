@@ -1,10 +1,15 @@
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from pytest_django import DjangoDbBlocker
 from scipy import stats
 
-from hits.analysis.behaviour import MANNERS
+from hits.analysis.behaviour import MANNERS, Manner
+from hits.demo import captions, file_name, scene
+from hits.demo.corpus import IDS_AN_IMAGE
+from hits.demo.corpus import SEED as SCENES
 from hits.models import Assignment, Person, Slot, Study, Unit
 from hits.pipeline.errors import Refused
 from hits.pipeline.rules import rules_of
@@ -86,6 +91,44 @@ def test_who_fails_golds_waits_for_review(filled: Study) -> None:
     waiting = pages.filter(use="pending", golds_failed__gt=0)
     assert waiting.exists()
     assert pages.filter(use="used").count() + waiting.count() == pages.count()
+
+
+@pytest.mark.django_db
+def test_whoever_looks_fails_a_gold_that_is_wrong_about_a_drawn_scene() -> None:
+    corpus = making.corpus(images=1, captions_each=0)
+    image = corpus.images.get()
+    image.external_id, image.file_name = "1", file_name(0)
+    image.save()
+    said = captions(scene(SCENES, 0))[0].text
+    caption = corpus.captions.create(image=image, external_id=str(IDS_AN_IMAGE + 1), text=said)
+    pair = {"image": image.pk, "caption": caption.pk}
+    for positive in (True, False):
+        unit = AskedUnit("1", pair, {"positive": positive}, None)
+        assert careful_answers(unit) <= {"yes", "partial_yes"}
+
+
+@pytest.mark.django_db
+def test_golds_can_be_made_wrong_or_were_promoted_wrong() -> None:
+    unit = AskedUnit("1", {"image": 0, "caption": 0}, {"positive": True}, None)
+    assert careful_answers(unit) <= {"yes", "partial_yes"}
+    assert careful_answers(unit, wrong_golds=1.0) <= {"mostly_no", "no"}
+    judged = AskedUnit("judged", unit.payload, None, None)
+    positive = careful_answers(judged) <= {"yes", "partial_yes"}
+    promoted: Any = {"key": "gold/judged", "promoted_from": "judged"}
+    right = unit._replace(gold={"positive": positive}, **promoted)
+    wrong = unit._replace(gold={"positive": not positive}, **promoted)
+    assert careful_answers(right) == careful_answers(wrong)
+
+
+def careful_answers(unit: AskedUnit, **given: float) -> set[str]:
+    """What a careful person who looks says of a unit."""
+    kind = Matching()
+    answering = Answering(kind, kind.settings_model(), SEED, **given)
+    (worker,) = crowd(people=1, seed=SEED, bad_share=0)
+    plain = replace(worker.habits, manner=Manner(attention=1.0, seconds=8.0, skill=50.0))
+    worker.habits = plain
+    said = answering.page(worker, [unit], 0.0)[0].fields["choice"]
+    return {said} if isinstance(said, str) else set(said)
 
 
 @pytest.mark.django_db

@@ -31,6 +31,14 @@ class Command(BaseCommand):
             "--bad", type=float, default=0.1, metavar="SHARE", help="of bad workers; default 0.1"
         )
         parser.add_argument(
+            "--wrong-golds",
+            type=float,
+            default=0.0,
+            metavar="SHARE",
+            help="of golds whose expected answer is wrong, so that good people fail them; default "
+            "0: only those that are wrong about a drawn scene",
+        )
+        parser.add_argument(
             "--by",
             choices=["import", "http", "marketplace"],
             default="import",
@@ -62,6 +70,7 @@ class Command(BaseCommand):
             "people": options["people"],
             "seed": options["seed"],
             "bad_share": options["bad"],
+            "wrong_golds": options["wrong_golds"],
             "among_people": options["among_people"],
         }
         result = do(kind="simulate", arguments=arguments, study=study)
@@ -74,7 +83,8 @@ class Command(BaseCommand):
     def _over_http(self, study: Study, options: dict[str, Any]) -> None:
         may_simulate(study, among_people=options["among_people"])
         given = {"people": options["people"], "seed": options["seed"], "bad_share": options["bad"]}
-        people = Crowd(study, crowd(**given), options["seed"])
+        wrong = options["wrong_golds"]
+        people = Crowd(study, crowd(**given), options["seed"], wrong_golds=wrong)
         as_raters = options["by"] == "http"
         workers = Raters(people, options["url"]) if as_raters else MarketWorkers(people)
         tell = PlainLines(sys.stderr)
