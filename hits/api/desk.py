@@ -19,6 +19,7 @@ from hits.api.review import REVIEWING, evidence_of, submitted_page
 from hits.api.review_serializers import (
     ActSerializer,
     AppealSerializer,
+    AskGoldsSerializer,
     EvidenceSerializer,
     FlagSerializer,
     GoldDecideSerializer,
@@ -38,6 +39,7 @@ from hits.api.review_serializers import (
 )
 from hits.models import Flag, Participation, PersonEvent, Reading, Study
 from hits.pipeline import bulk, doubt, gold_doubt, review, standing
+from hits.pipeline.gold_failures import gold_failures
 from hits.pipeline.people import account_of
 
 
@@ -248,11 +250,20 @@ class OwnAppeal(APIView):
 
 
 class GoldsView(APIView):
-    @extend_schema(operation_id="studies_golds", responses=GoldInDoubtSerializer(many=True))
+    @extend_schema(
+        operation_id="studies_golds",
+        parameters=[AskGoldsSerializer],
+        responses=GoldInDoubtSerializer(many=True),
+    )
     def get(self, request: Request, slug: str) -> Response:
-        """Golds that people fail who do well on the others, and what was answered."""
+        """Golds that people fail who do well on the others, and what was answered; or others that
+        are failed often, and why they are not in doubt."""
         study = _study(request, slug)
-        golds = gold_doubt.described(study, gold_doubt.in_doubt(study))
+        asked = AskGoldsSerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        failures = gold_failures(study)
+        chosen = failures.often if asked.validated_data["failed_often"] else failures.in_doubt
+        golds = gold_doubt.described(study, chosen)
         return Response(GoldInDoubtSerializer(golds, many=True).data)
 
     @extend_schema(

@@ -260,6 +260,12 @@ class OwnRecordSerializer(serializers.Serializer[Any]):
     may_appeal = serializers.BooleanField(help_text="Not while the last note waits.")
 
 
+class AskGoldsSerializer(serializers.Serializer[Any]):
+    failed_often = serializers.BooleanField(
+        default=False, help_text="Those that are failed often and are not in doubt, instead."
+    )
+
+
 class GoldInDoubtSerializer(serializers.Serializer[Any]):
     gold = serializers.IntegerField(source="unit.pk")
     answered = serializers.IntegerField(source="record.answered")
@@ -273,6 +279,7 @@ class GoldInDoubtSerializer(serializers.Serializer[Any]):
     sides = SideSerializer(many=True)
     expected = serializers.CharField()
     given = serializers.SerializerMethodField(help_text="How many people gave which answer.")
+    why_not_doubted = serializers.CharField(help_text="Empty for a gold in doubt.")
 
     def get_given(self, gold: GoldInDoubt) -> dict[str, int]:
         return dict(gold.given)

@@ -48,6 +48,9 @@ class Reading(models.Model):
     seconds = models.FloatField(default=0)
     judgments = models.PositiveIntegerField(default=0)
     silent = models.JSONField(default=dict, help_text="Signals that say nothing, and why.")
+    golds_in_doubt = models.JSONField(
+        default=list, help_text="Numbers of the golds that good people fail."
+    )
 
     def __str__(self) -> str:
         return f"signals of {self.study}"

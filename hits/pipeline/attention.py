@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from hits.models import Hit, Intent, Job, Publication, Study
 from hits.pipeline import follow
+from hits.pipeline.gold_failures import found_by_study, found_in_doubt
 from hits.pipeline.overview import Attention, Overview, waiting_by_study
 from hits.pipeline.publish import pages_short
 
@@ -20,11 +21,23 @@ _LEVELS = ("bad", "warn", "good")
 
 def attention_in(study: Study, overview: Overview, *, is_published: bool) -> list[Attention]:
     """Of a study on every channel: its work, its HITs and its jobs."""
-    found = list(overview.attention)
+    found = [*overview.attention, *_golds(study)]
     if is_published:
         found += [*follow.attention_in(study), *_hits(study)]
     found += _stalled(study)
     return sorted(found, key=lambda each: _LEVELS.index(each.level))
+
+
+def _golds(study: Study) -> list[Attention]:
+    number = len(found_in_doubt(study))
+    if not number:
+        return []
+    text = (
+        "1 gold is in doubt: good people fail it."
+        if number == 1
+        else f"{number:,} golds are in doubt: good people fail them."
+    )
+    return [Attention(text, "warn", "golds", "Look at them")]
 
 
 def _hits(study: Study) -> list[Attention]:
@@ -78,6 +91,7 @@ def needs_by_study(studies: Sequence[Study]) -> dict[int, list[tuple[str, str]]]
         ("bad", "call refused", _by("publication__study", calls)),
         ("warn", "due soon", _by("hit__publication__study", near)),
         ("warn", "to review", waiting_by_study(studies)),
+        ("warn", "gold in doubt", found_by_study(studies)),
     ]:
         for study, number in counted.items():
             found[study].append((f"{number:,} {words}", level))

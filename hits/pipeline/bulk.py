@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from hits.models import Assignment, Flag, Job, Study, User
 from hits.pipeline import jobs, review
+from hits.pipeline.doubt import note
 from hits.pipeline.errors import Closed, NotAllowed, PipelineError, Refused
 
 KIND = "decide"
@@ -57,7 +58,10 @@ def decide_many(*, job: Job, tell: Callable[..., None]) -> dict[str, Any]:
     """Decide on what still waits. Pages that were decided on meanwhile, by this job before it was
     killed or by somebody else, are left alone."""
     by = User.objects.get(pk=job.arguments["by"])
-    return _each(job.arguments["pages"], lambda pk: _decide(pk, by, job), "decided", tell)
+    try:
+        return _each(job.arguments["pages"], lambda pk: _decide(pk, by, job), "decided", tell)
+    finally:
+        note([job.study_id] if job.study_id else [])
 
 
 def _each(

@@ -14,6 +14,7 @@ from hits.analysis.errors import AnalysisError
 from hits.models import Flag, Job, Reading, Study, User
 from hits.pipeline import jobs
 from hits.pipeline.aggregate import StudySource, in_batches
+from hits.pipeline.gold_failures import in_doubt
 from hits.pipeline.rules import gold_check, quality_of, rules_of
 from hits.pipeline.statements import run
 from hits.protocol import Protocol, Report, protocol
@@ -26,6 +27,7 @@ KIND = "signals"
 # New work waits so long for more of it, and ten times as long as the last reading took.
 REST = timedelta(seconds=20)
 BATCH = 1000
+_ALONE = "SELECT pg_advisory_xact_lock(hashtext('signals'), %(study)s::int)"
 
 # Judgments that count or may count. Golds of pages that are not used belong to the record of their
 # person all the same.
@@ -86,36 +88,34 @@ def ask(*, study: Study, by: User) -> Job:
 
 def read_signals(study: Study) -> dict[str, int]:
     """Compute all signals of a study's work and store what they raise; the study comes with its
-    version. Two at once wait for each other."""
+    version. Two at once wait for each other, and whoever notes new work meanwhile for neither:
+    it is read the next time."""
     # scipy takes a second to import, and only who computes should wait for it.
     from hits.analysis.signals.flags import flags
 
     started, now = time.monotonic(), timezone.now()
     Reading.objects.get_or_create(pk=study.pk)
+    Reading.objects.filter(pk=study.pk).update(asked_at=None)
     with transaction.atomic():
-        Reading.objects.select_for_update().get(pk=study.pk)
+        run(_ALONE, {"study": study.pk})
         try:
             read = _read(study)
             found = flags(read.work, quality_of(study).rules)
         except AnalysisError as why:
             Flag.objects.filter(study=study).delete()
-            return _written(study, now, started, 0, 0, {"all": str(why)})
-        raised = _store(study, read, found)
-        return _written(study, now, started, len(read.work.values), raised, dict(found.silent))
-
-
-def _written(
-    study: Study,
-    now: datetime,
-    started: float,
-    judgments: int,
-    raised: int,
-    silent: dict[str, str],
-) -> dict[str, int]:
-    mine = Reading.objects.filter(pk=study.pk)
-    mine.update(at=now, seconds=time.monotonic() - started, judgments=judgments, silent=silent)
-    mine.filter(asked_at__lte=now).update(asked_at=None)
-    return {"judgments": judgments, "raised": raised}
+            judgments, raised, silent = 0, 0, {"all": str(why)}
+        else:
+            judgments, raised = len(read.work.values), _store(study, read, found)
+            silent = dict(found.silent)
+        doubted = [each.gold for each in in_doubt(study)]
+        Reading.objects.filter(pk=study.pk).update(
+            at=now,
+            seconds=time.monotonic() - started,
+            judgments=judgments,
+            silent=silent,
+            golds_in_doubt=doubted,
+        )
+    return {"judgments": judgments, "raised": raised, "golds_in_doubt": len(doubted)}
 
 
 def _read(study: Study) -> "Read":

@@ -140,6 +140,16 @@ def answers_of(assignment: Assignment, *, to_its_person: bool = False) -> list[A
     return found
 
 
+def fails_some_of(assignment: Assignment, golds: Sequence[int]) -> bool:
+    """Whether a page failed one of these golds; it comes with its study."""
+    check = protocol(assignment.study.protocol).check
+    slots = Slot.objects.filter(assignment=assignment, unit__in=golds, unit__excluded=False)
+    given = slots.values_list("judgment__answer", "unit__gold")
+    return bool(golds) and any(
+        answer is None or not check(answer, gold or {}) for answer, gold in given
+    )
+
+
 _OTHERS = """
     SELECT mine.position, mine.shown, u.payload, j.answer, count(*)
     FROM hits_slot mine

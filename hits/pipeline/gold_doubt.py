@@ -1,39 +1,28 @@
 """Gold doubt: golds that good people fail are put before a person, who keeps or retires them."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import QuerySet
 
-from hits.analysis.signals.golds import GoldRecord, gold_records
+from hits.analysis.signals.golds import GoldRecord
 from hits.boxes import Marked
 from hits.models import Assignment, GoldDecision, Slot, Study, Unit, User
-from hits.pipeline.aggregate import in_batches
 from hits.pipeline.check import check_again
 from hits.pipeline.doubt import note
 from hits.pipeline.errors import Closed, Refused
 from hits.pipeline.evidence import SEPARATOR, Side, parts_of
+from hits.pipeline.gold_failures import keep_found, last_kept, records_of
 from hits.pipeline.golds import retire
 from hits.pipeline.review import record, refuse_reason
-from hits.pipeline.rules import gold_check, quality_of
+from hits.pipeline.rules import quality_of
 from hits.pipeline.show import items_of
 from hits.pipeline.statements import rows
 from hits.protocol import protocol
 from hits.records import ImageShown
 
 LOOK_AGAIN = "A gold that it failed was retired, and it failed no other: it waits for another look."
-
-_ANSWERS = """
-    SELECT s.unit_id, s.person_id, j.answer::text, u.gold::text
-    FROM hits_unit u
-    JOIN hits_slot s ON s.unit_id = u.id
-    JOIN hits_assignment a ON a.id = s.assignment_id AND NOT a.is_training
-    JOIN hits_judgment j ON j.slot_id = s.id AND j.answer IS NOT NULL
-    WHERE u.study_id = %(study)s AND u.gold IS NOT NULL AND NOT u.excluded
-    ORDER BY s.id
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,32 +38,7 @@ class GoldInDoubt:
     expected: str
     given: list[tuple[str, int]]
     kept: GoldDecision | None
-
-
-def in_doubt(study: Study) -> list[GoldRecord]:
-    """Golds that people who are good on the others fail, and that nobody has kept since."""
-    quality = quality_of(study)
-    records = gold_records(_answers(study), tolerated=quality.tolerated_failures)
-    doubtful = [each for each in records if each.is_doubtful(quality.gold_doubt)]
-    kept = _last_kept([each.gold for each in doubtful])
-    return [each for each in doubtful if not _was_kept(each, kept.get(each.gold))]
-
-
-def _was_kept(record: GoldRecord, decision: GoldDecision | None) -> bool:
-    """It comes up again once as many good people have failed it since as had before."""
-    return decision is not None and record.good_failed < 2 * max(decision.failed, 1)
-
-
-def _last_kept(units: list[int]) -> dict[int, GoldDecision]:
-    kept = GoldDecision.objects.filter(unit__in=units, value=GoldDecision.Value.KEPT)
-    return {each.unit_id: each for each in kept.order_by("pk")}
-
-
-def _answers(study: Study) -> Iterator[tuple[int, int, bool]]:
-    passed = gold_check(protocol(study.protocol))
-    for batch in in_batches(_ANSWERS, {"study": study.pk}):
-        for unit, person, answer, gold in batch:
-            yield unit, person, passed(answer, gold)
+    why_not_doubted: str
 
 
 def described(study: Study, records: list[GoldRecord]) -> list[GoldInDoubt]:
@@ -85,7 +49,9 @@ def described(study: Study, records: list[GoldRecord]) -> list[GoldInDoubt]:
     units = Unit.objects.in_bulk([each.gold for each in records])
     items = items_of(kind, [unit.payload for unit in units.values()])
     given = _given(list(units))
-    kept = _last_kept(list(units))
+    kept = last_kept(list(units))
+    quality = quality_of(study)
+    limits = quality.gold_doubt, quality.level
     arranged = dict(
         Slot.objects.filter(unit__in=units)
         .order_by("unit", "pk")
@@ -114,6 +80,7 @@ def described(study: Study, records: list[GoldRecord]) -> list[GoldInDoubt]:
                 expected=kind.describe(kind.named(unit.gold, unit.payload, order), wording),
                 given=sorted(answers.items(), key=lambda pair: -pair[1]),
                 kept=kept.get(unit.pk),
+                why_not_doubted="" if each.is_doubtful(*limits) else each.why_not_doubted(),
             )
         )
     return found
@@ -140,8 +107,7 @@ def decide(*, study: Study, unit: Unit, value: str, reason: str, by: User) -> Go
     refuse_reason(reason)
     if value not in GoldDecision.Value.values:
         raise Refused("A gold is kept or retired.")
-    tolerated = quality_of(study).tolerated_failures
-    records = {each.gold: each for each in gold_records(_answers(study), tolerated=tolerated)}
+    records = {each.gold: each for each in records_of(study)}
     with transaction.atomic():
         locked = Unit.objects.select_for_update(no_key=True).get(pk=unit.pk)
         if locked.gold is None:
@@ -159,6 +125,7 @@ def decide(*, study: Study, unit: Unit, value: str, reason: str, by: User) -> Go
         )
         if value == GoldDecision.Value.RETIRED:
             retire(study=study, key=locked.key, reason=reason, by=by)
+        keep_found(study)
     return made
 
 

@@ -24,6 +24,7 @@ from hits.models import (
     User,
 )
 from hits.pipeline import places
+from hits.pipeline.doubt import note
 from hits.pipeline.errors import Closed, NotAllowed, Refused, Stale
 from hits.pipeline.pay import payment_there
 
@@ -75,8 +76,17 @@ def decide(
     _refuse_against_marketplace(locked, payment)
     if payment == Assignment.Payment.REFUSED != locked.payment:
         _refuse_unseen(locked, by, loss)
+    before = locked.use
     record(locked, use=use, payment=payment, reason=reason.strip(), by=by, job=job)
+    if job is None:
+        _note_change(locked, before)
     return locked
+
+
+def _note_change(page: Assignment, before: str) -> None:
+    """Others are compared with what counts: their signals are read again when that has changed."""
+    if (before == Assignment.Use.NOT_USED) != (page.use == Assignment.Use.NOT_USED):
+        transaction.on_commit(lambda: note([page.study_id]))
 
 
 def _locked(assignment: Assignment) -> Assignment:
@@ -213,7 +223,9 @@ def take_back(*, assignment: Assignment, by: User, seen: int | None = None) -> A
     settled = payment_there(claim) if claim is not None and claim.theirs else ""
     if settled == Assignment.Payment.REFUSED and use == Assignment.Use.USED:
         raise Closed("The marketplace has refused payment for good: unpaid work is not used.")
+    before = locked.use
     record(locked, use=use, payment=settled or payment, reason=TAKEN_BACK, by=by, in_any_case=True)
+    _note_change(locked, before)
     Assignment.objects.filter(pk=locked.pk).update(looked_at=None)
     return locked
 

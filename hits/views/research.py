@@ -379,6 +379,8 @@ def recent_jobs(found: QuerySet[Job]) -> QuerySet[Job]:
 def _link(found: Study, name: str) -> str:
     if name == "review":
         return reverse("review_desk", args=[found.slug])
+    if name == "golds":
+        return reverse("review_golds", args=[found.slug])
     if name == "jobs":
         return "#jobs"
     if name == "pilot_of" and found.pilot_of is not None:

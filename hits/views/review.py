@@ -12,9 +12,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from hits.models import Assignment, Flag, Role, Study, User
-from hits.pipeline import doubt, evidence, gold_doubt, review
+from hits.pipeline import doubt, evidence, review
 from hits.pipeline.errors import PipelineError, Stale
 from hits.pipeline.follow import deadlines
+from hits.pipeline.gold_failures import found_by_study, found_in_doubt, in_doubt
 from hits.pipeline.overview import waiting_by_study
 from hits.pipeline.show import page_of
 from hits.views.access import (
@@ -47,8 +48,9 @@ def studies(request: HttpRequest) -> HttpResponse:
     theirs = Study.objects.of(user_of(request), *REVIEWING).exclude(state=Study.State.DRAFT)
     found = list(theirs.select_related("corpus"))
     waiting = waiting_by_study(found)
-    rows = [(study, waiting.get(study.pk, 0)) for study in found]
-    rows.sort(key=lambda row: -row[1])
+    golds = found_by_study(found)
+    rows = [(study, waiting.get(study.pk, 0), golds.get(study.pk, 0)) for study in found]
+    rows.sort(key=lambda row: (-row[1], -row[2]))
     return render(request, "review/studies.html", context | {"rows": rows})
 
 
@@ -65,7 +67,7 @@ def desk(request: HttpRequest, slug: str) -> HttpResponse:
         "study": study,
         "undoable": _undoable(request, study),
         "chosen": chosen,
-        "golds_in_doubt": len(gold_doubt.in_doubt(study)),
+        "golds_in_doubt": len(in_doubt(study)),
     }
     return render(request, "review/nothing_waits.html", context)
 
@@ -258,11 +260,14 @@ def _show(
     choices = choices_on(assignment, settled)
     proposal = proposal_for(choices, assignment)
     answers = evidence.answers_of(assignment)
+    doubted = found_in_doubt(study)
     context: dict[str, Any] = {
         "study": study,
         "assignment": assignment,
         "signals": _once(doubt.flags_on(assignment.pk, study.pk, assignment.person_id)),
         "golds": sorted((a for a in answers if a.is_gold), key=lambda a: not a.is_failed),
+        "golds_in_doubt": len(doubted),
+        "fails_doubted": evidence.fails_some_of(assignment, doubted),
         "others": [a for a in answers if not a.is_gold],
         "said": evidence.said_by_others(assignment),
         "page_seconds": sum(a.seconds for a in answers if a.seconds is not None) or None,

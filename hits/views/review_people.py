@@ -10,11 +10,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from hits.models import Account, Assignment, Flag, PersonEvent, Role, Study
 from hits.pipeline import gold_doubt, letters, standing
 from hits.pipeline.errors import PipelineError
+from hits.pipeline.gold_failures import gold_failures
 from hits.views.access import desks, login_required, study_to_review, user_of
 from hits.views.review import number_in, typed
 
 SHOWN = 2_000
 PAGES_SHOWN = 100
+OFTEN_SHOWN = 20
 LARGEST_ID = 2**63 - 1
 
 
@@ -115,9 +117,12 @@ def golds(request: HttpRequest, slug: str) -> HttpResponse:
             retired = "; pages that failed it are checked again" if made.value == "retired" else ""
             messages.success(request, f"The gold is {made.value}{retired}.")
             return redirect("review_golds", slug=slug)
+    failures = gold_failures(study)
     context = desks(user_of(request)) | {
         "study": study,
-        "golds": gold_doubt.described(study, gold_doubt.in_doubt(study)),
+        "golds": gold_doubt.described(study, failures.in_doubt),
+        "often": gold_doubt.described(study, failures.often[:OFTEN_SHOWN]),
+        "number_often": len(failures.often),
         "decisions": gold_doubt.decisions_on_golds(study)[:50],
         "error": error,
     }

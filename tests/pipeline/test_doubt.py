@@ -1,6 +1,8 @@
 """Signals of a study's real work: what they raise, when they are read, and by which rules."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -10,13 +12,15 @@ from hits.pipeline import doubt, jobs
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Refused
-from hits.pipeline.review import queue
+from hits.pipeline.review import decide, queue, take_back
 from hits.pipeline.submit import submit
 from hits.pipeline.versions import change_version
 from tests import making
 from workers.work import WORK
 
 pytestmark = pytest.mark.django_db
+
+Callbacks = Callable[..., Any]
 
 RULES = {"fewest_people": 3, "fewest_judgments": 4, "fewest_shared": 2}
 
@@ -116,6 +120,39 @@ def test_new_work_is_read_once_it_has_rested(study: Study, pages: list[Assignmen
     assert Reading.objects.get(study=study).asked_at is None
 
 
+def test_work_that_comes_in_while_signals_are_read_is_read_the_next_time(
+    study: Study, pages: list[Assignment], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = doubt._store
+
+    def meanwhile(*given: Any) -> int:
+        doubt.note([study.pk])
+        return store(*given)
+
+    monkeypatch.setattr(doubt, "_store", meanwhile)
+    read(study)
+    assert Reading.objects.get(study=study).asked_at is not None
+
+
+def test_what_a_reviewer_decides_is_read_again_if_other_work_counts_then(
+    study: Study, pages: list[Assignment], django_capture_on_commit_callbacks: Callbacks
+) -> None:
+    read(study)
+    by, page = study.corpus.owner, pages[0]
+    pays: Any = {"payment": "approved", "reason": "Seen.", "by": by}
+    with django_capture_on_commit_callbacks(execute=True):
+        decide(assignment=page, use="used", **pays)
+    assert Reading.objects.get(study=study).asked_at is None
+    with django_capture_on_commit_callbacks(execute=True):
+        decide(assignment=page, use="not_used", **pays)
+    assert Reading.objects.get(study=study).asked_at is not None
+    assert read(study)["judgments"] < 36
+    with django_capture_on_commit_callbacks(execute=True):
+        take_back(assignment=page, by=by)
+    assert Reading.objects.get(study=study).asked_at is not None
+    assert read(study)["judgments"] == 36
+
+
 def test_a_study_without_work_says_why_there_are_no_signals(study: Study) -> None:
-    assert read(study) == {"judgments": 0, "raised": 0}
+    assert read(study) == {"judgments": 0, "raised": 0, "golds_in_doubt": 0}
     assert Reading.objects.get(study=study).silent == {"all": "Nothing has been judged yet."}

@@ -25,5 +25,6 @@ class Command(BaseCommand):
         raised = study.flags.order_by("signal").values_list("signal").annotate(Count("pk"))
         for signal, count in raised:
             self.stdout.write(f"{count:>8,}  {signal}")
+        self.stdout.write(f"{result['golds_in_doubt']:>8,}  golds in doubt")
         for signal, why in Reading.objects.get(study=study).silent.items():
             self.stdout.write(f"       –  {signal}: {why}")
