@@ -70,7 +70,9 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         help_text="Left out: that of the version before, or of the corpus.",
     )
     free_text = serializers.ChoiceField(
-        Release.FreeText.choices, default=Release.FreeText.KEPT.value
+        Release.FreeText.choices,
+        required=False,
+        help_text="Left out: as in the version before, or kept.",
     )
     step = serializers.ChoiceField(
         ["major", "minor"],

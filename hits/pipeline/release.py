@@ -32,12 +32,13 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,80}")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a researcher says of a release beyond its name; without a licence it is that of the
-    version before, or of the corpus. Without a step it is a minor one where the same studies
-    have only grown."""
+    """What a researcher says of a release beyond its name. Without a licence it is that of the
+    version before, or of the corpus; free text that nothing is said of is handled as in the
+    version before, or kept. Without a step it is a minor one where the same studies have only
+    grown."""
 
     licence: str | None = None
-    free_text: str = Release.FreeText.KEPT
+    free_text: str | None = None
     step: Step = ""
 
 
@@ -102,8 +103,8 @@ def _release(
 ) -> Release:
     latest = _latest(name)
     folder = shelf.room_for(name)
-    licence = _licence(wish, latest, studies[0])
-    manifest, columns = _write_data(studies, folder, name, licence, wish.free_text, tell)
+    licence, free_text = _licence(wish, latest, studies[0]), _free_text(wish, latest)
+    manifest, columns = _write_data(studies, folder, name, licence, free_text, tell)
     if latest is not None and not latest.withdrawn_at and manifests.same(latest.manifest, manifest):
         shutil.rmtree(folder)
         return latest
@@ -118,7 +119,7 @@ def _release(
         major=major,
         minor=minor,
         licence=licence,
-        free_text=wish.free_text,
+        free_text=free_text,
         place=place,
         last_decision_id=manifest["last_decision"],
         made_by=by,
@@ -136,6 +137,10 @@ def _licence(wish: Wish, latest: Release | None, study: Study) -> str:
     if wish.licence is not None:
         return wish.licence
     return latest.licence if latest and latest.licence else study.corpus.licence
+
+
+def _free_text(wish: Wish, latest: Release | None) -> str:
+    return wish.free_text or (latest.free_text if latest else Release.FreeText.KEPT.value)
 
 
 def _version(latest: Release | None, manifest: Manifest, step: Step) -> tuple[int, int]:

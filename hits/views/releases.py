@@ -1,5 +1,8 @@
 """Releases: asked for as a job, listed with what they say, downloaded file by file."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -27,27 +30,38 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_of_researcher(request, slug)
     user = user_of(request)
     others = opened_beside(request, study, released_together(study.protocol)).filter(pilot_of=None)
-    initial = {"name": study.slug, "licence": study.corpus.licence}
-    form = ReleaseForm(request.POST or None, others=others, initial=initial)
+    made = visible.releases(user).filter(studies=study).select_related("made_by")
+    found = made.prefetch_related("files", "studies").order_by("-made_at", "-pk")[:MOST_SHOWN]
+    form = ReleaseForm(request.POST or None, others=others, initial=_as_before(study, found))
     if request.method == "POST" and form.is_valid() and _asked(study, user, form):
         messages.success(request, "The release is being made.")
         return redirect("study_releases", slug=slug)
-    made = visible.releases(user).filter(studies=study).select_related("made_by")
-    found = made.prefetch_related("files", "studies").order_by("-made_at", "-pk")
     context = study_context(request, study, "releases") | {
         "form": form,
         "others": others.exists(),
         "jobs": recent_jobs(study.jobs.filter(kind="release")),
-        "releases": found[:MOST_SHOWN],
+        "releases": found,
     }
     return render(request, "research/releases.html", context, status=422 if form.errors else 200)
+
+
+def _as_before(study: Study, found: Iterable[Release]) -> dict[str, Any]:
+    """The next version says of itself what the one before did."""
+    latest = next(iter(found), None)
+    if latest is None:
+        return {"name": study.slug, "licence": study.corpus.licence}
+    return {
+        "name": latest.name,
+        "licence": latest.licence,
+        "free_text": latest.free_text,
+        "also": [each.pk for each in latest.studies.all()],
+    }
 
 
 def _asked(study: Study, user: User, form: ReleaseForm) -> bool:
     """Whether a job makes it now; else the form says why not."""
     said = form.cleaned_data
-    free_text = said["free_text"] or Release.FreeText.KEPT
-    wish = Wish(licence=said["licence"], free_text=free_text, step=said["step"])
+    wish = Wish(licence=said["licence"], free_text=said["free_text"] or None, step=said["step"])
     together = [study, *said["also"]]
     try:
         check(studies=together, name=said["name"], by=user)

@@ -230,6 +230,10 @@ def test_remarks_can_be_left_out_or_scrubbed(free_text: str, remark: str, proble
     for path in folder_of(made).iterdir():
         assert b"me@example.org" not in path.read_bytes()
         assert b"7946" not in path.read_bytes()
+    making.work(study, making.rater(study))
+    check_submitted()
+    following = release(studies=[study], name="quiet", by=study.corpus.owner)
+    assert (following.version, following.free_text) == ("1.1", free_text)
 
 
 @pytest.mark.parametrize(

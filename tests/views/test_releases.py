@@ -1,5 +1,6 @@
 """The files of releases: who gets them, in parts, and by links that expire."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,29 @@ def test_a_releases_files_are_downloaded_as_attachments(
     assert answer.headers["Content-Disposition"] == 'attachment; filename="judgments.csv"'
     for name in ("unlisted.txt", "..", "%2e%2e%2fsecret"):
         assert desk.get(f"/research/releases/{made.pk}/{name}").status_code == 404
+
+
+def test_the_next_version_begins_with_what_the_last_one_said(
+    study: Study, desk: Client, made: Release
+) -> None:
+    other = clone_study(study=study, slug="again", name="Again", by=study.corpus.owner)
+    open_study(study=other)
+    latest = Release.objects.create(
+        name=made.name,
+        major=2,
+        licence="CC BY 4.0",
+        free_text="left_out",
+        last_decision_id=0,
+        manifest={"release": made.name},
+        made_by=study.corpus.owner,
+    )
+    latest.studies.set([study, other])
+    answer = desk.get(address(study, "releases/"))
+    fields = ("name", "licence", "free_text")
+    said = [answer.context["form"][field].value() for field in fields]
+    assert said == ["eccv", "CC BY 4.0", "left_out"]
+    checked = rf'name="also" value="{other.pk}"[^>]* checked'
+    assert re.search(checked, answer.content.decode())
 
 
 def test_a_pilot_has_no_form_for_a_release_and_leads_to_the_pay(study: Study, desk: Client) -> None:

@@ -535,7 +535,7 @@ def test_a_release_is_asked_for_with_its_studies(study: Study, desk: Client) -> 
         "studies": [study.pk, made.pk],
         "name": "eccv",
         "by": study.corpus.owner.pk,
-        "wish": {"licence": "CC BY 4.0", "free_text": "kept", "step": "major"},
+        "wish": {"licence": "CC BY 4.0", "free_text": None, "step": "major"},
     }
 
 

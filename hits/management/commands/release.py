@@ -21,8 +21,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--free-text",
             choices=Release.FreeText.values,
-            default=Release.FreeText.KEPT.value,
-            help="what becomes of remarks and reported problems",
+            help="what becomes of remarks and reported problems; otherwise as in the version "
+            "before, or kept",
         )
         parser.add_argument(
             "--step",
