@@ -74,7 +74,7 @@ def renovate_texts(arguments: Mapping[str, Any], progress: Progress) -> dict[str
     )
     lines = [line for part in range(count) for line in _lines(_part_of(asked, part))]
     result = {"unknown": len(unknown), **_kept(study, asked, lines, arguments, progress)}
-    progress.say(_in_words(result))
+    progress.say(_in_words(result, is_ranked=arguments["proposal"] is not None))
     return result
 
 
@@ -233,12 +233,15 @@ def _kept(
     return result
 
 
-def _in_words(result: Mapping[str, Any]) -> str:
+def _in_words(result: Mapping[str, Any], *, is_ranked: bool) -> str:
+    coarse = f"Of {result['texts']:,} texts, {result['coarse']:,} are coarse"
+    named = f"{result['coarse']:,} texts named"
+    refused = f", {result['refused']:,} refused" if result["refused"] else ""
     said = (
-        f"{result['coarse']:,} of {result['texts']:,} texts are coarse; "
+        f"{coarse if is_ranked else named}; "
         f"{result['details']:,} details, {result['fitting']:,} of them fit; "
         f"{result['proposed']:,} finer texts, {result['added']:,} rows added, "
-        f"{result['there']:,} there already."
+        f"{result['there']:,} there already{refused}."
     )
     if not result["unknown"]:
         return said

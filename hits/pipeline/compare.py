@@ -120,6 +120,8 @@ _JUDGED = """
 
 
 def _refuse_incomparable(corpus: Corpus, proposals: Sequence[Proposal], top: int) -> None:
+    if top < 1:
+        raise Refused("Look at one candidate of each list or more.")
     if not proposals:
         raise Refused("Name at least one finished proposal between images and captions.")
     if len(proposals) > MOST_PROPOSALS:

@@ -135,17 +135,17 @@ def ask_with_upload(*, study: Study, by: User, file: UploadedFile | None, **give
 def texts_to_renovate(
     corpus: Corpus, proposal: int | None, named: Iterable[str] | None
 ) -> tuple[list[Text], int]:
-    """The coarse texts, those of an image together, and how many were looked at. Without a
-    proposal, all that are named."""
+    """The coarse texts, those of an image together, and among how many; where some are named, of
+    these alone. Without a proposal, all that are named."""
     captions = Caption.objects.filter(corpus=corpus).select_related("image")
-    if proposal is None:
-        captions = captions.filter(external_id__in=list(named or ()))
-        looked_at = captions.count()
-    else:
-        coarse, looked_at = _coarse(Proposal.objects.get(pk=proposal))
-        captions = captions.filter(pk__in=coarse)
-        if named is not None:
-            captions = captions.filter(external_id__in=list(named))
+    if named is not None:
+        captions = captions.filter(external_id__in=list(named))
+    if proposal is not None:
+        flags = _is_coarse(Proposal.objects.get(pk=proposal))
+        captions = captions.filter(pk__in=list(flags))
+    looked_at = captions.count()
+    if proposal is not None:
+        captions = captions.filter(pk__in=[pk for pk, is_coarse in flags.items() if is_coarse])
     found = captions.filter(image__blob__isnull=False).order_by("image_id", "pk")
     rows = found.values_list(
         "external_id", "image__external_id", "image_id", "image__blob_id", "text"
@@ -153,14 +153,13 @@ def texts_to_renovate(
     return [Text(*row) for row in rows.iterator()], looked_at
 
 
-def _coarse(proposal: Proposal) -> tuple[list[int], int]:
-    """Captions whose own image the machine does not rank first."""
+def _is_coarse(proposal: Proposal) -> dict[int, bool]:
+    """Of each caption that was ranked for: whether another image than its own comes first."""
     first = Candidate.objects.filter(proposal=proposal, rank=1)
     ranked = {query: [target] for query, target in first.values_list("query_id", "target_id")}
-    own = Caption.objects.filter(corpus=proposal.corpus_id, image__split=proposal.split)
+    own = Caption.objects.filter(corpus=proposal.corpus_id)
     image_of = dict(own.values_list("pk", "image_id").iterator())
-    flags = coarse_texts(ranked, image_of)
-    return [caption for caption, is_coarse in flags.items() if is_coarse], len(flags)
+    return coarse_texts(ranked, image_of)
 
 
 def uploaded_details(path: Path, called: str) -> dict[str, Uploaded]:

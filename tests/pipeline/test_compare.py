@@ -151,6 +151,8 @@ def test_some_queries_are_shown_with_what_each_machine_proposes(
 def test_what_cannot_be_compared_is_refused(corpus: Corpus, proposals: list[Proposal]) -> None:
     with pytest.raises(Refused, match="at least one"):
         compare(corpus=corpus, proposals=[])
+    with pytest.raises(Refused, match="one candidate of each list"):
+        compare(corpus=corpus, proposals=proposals, top=0)
     with pytest.raises(Refused, match="not a finished one"):
         compare(corpus=making.corpus(images=1), proposals=proposals)
     Proposal.objects.filter(pk=proposals[0].pk).update(queries=2**30)
