@@ -24,11 +24,12 @@ SEPARATOR = " · "
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two things that stand beside each other."""
+    """One of two things that stand beside each other; with boxes, if it is a copy of an image."""
 
     name: str
     images: list[ImageShown]
     texts: list[str]
+    marks: list[Marked] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,14 +295,19 @@ def what_they_show(study: Study, units: Sequence[Unit]) -> list[Shown]:
 
 def parts_of(shown: Json) -> Shown:
     images, texts = _images_and_texts(shown, but="sides")
-    sides = [_side(side) for side in shown.get("sides", [])]
-    return Shown(images, texts, sides, list(shown.get("marks", [])))
+    beside = shown.get("sides", [])
+    sides = [_side(side, images) for side in beside]
+    are_copies = any("marks" in side for side in beside)
+    return Shown([] if are_copies else images, texts, sides, list(shown.get("marks", [])))
 
 
-def _side(shown: Json) -> Side:
+def _side(shown: Json, copied: list[ImageShown]) -> Side:
+    """A side with boxes is a copy of the one image."""
     images, texts = _images_and_texts(shown, but="side")
-    labels = ", ".join(mark.label for mark in shown.get("marks", []))
-    return Side(shown["side"], images, [*texts, labels] if labels else texts)
+    if "marks" not in shown:
+        return Side(shown["side"], images, texts)
+    labels = ", ".join(mark.label for mark in shown["marks"])
+    return Side(shown["side"], copied, [*texts, labels] if labels else texts, shown["marks"])
 
 
 def _images_and_texts(shown: Json, *, but: str) -> tuple[list[ImageShown], list[str]]:

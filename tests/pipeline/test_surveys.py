@@ -1,6 +1,7 @@
 """Preference and the surveys on the pipeline: what feeds them, and what is counted of them."""
 
 import pytest
+from django.test import Client
 
 from hits.models import Corpus, Study, Unit
 from hits.pipeline import evidence
@@ -139,6 +140,25 @@ def test_systems_are_counted_as_they_are_called(corpus: Corpus) -> None:
     (tally,) = results_of(study).tallies
     assert {share.label for share in tally.shares} <= {"fcos", "fovea"}
     assert sum(share.count for share in tally.shares) == tally.n == 7
+
+
+def test_reviewers_see_both_copies_of_an_image_with_their_boxes(corpus: Corpus) -> None:
+    study = study_of_detectors(corpus, units_a_page=6, golds_a_page=1)
+    answered(study, {"choice": "left"})
+    page = study.assignments.select_related("study", "version").get()
+    for each in evidence.answers_of(page):
+        assert each.images == []
+        first, second = each.sides
+        assert first.images == second.images != []
+        assert first.marks is not None
+        assert second.marks is not None
+        assert [mark.box for mark in first.marks] == [mark.box for mark in second.marks]
+        assert {first.marks[0].label, second.marks[0].label} == {"cat", "dog"}
+    reviewer = Client()
+    reviewer.force_login(corpus.owner)
+    shown = reviewer.get(f"/review/{study.slug}/{page.key}/").content.decode()
+    assert shown.count('<svg class="marks"') == 14
+    assert 'alt="First copy, with boxes: ' in shown
 
 
 def test_an_image_s_regions_come_with_their_outside_ids(corpus: Corpus) -> None:
