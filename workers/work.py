@@ -150,8 +150,7 @@ def _evaluate(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 
 def _report(arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    assert progress.job.study_id is not None
-    study = Study.objects.select_related("version").get(pk=progress.job.study_id)
+    study = Study.objects.select_related("version").get(pk=arguments["study"])
     made = compute_report(study, tell=progress)
     progress.say(f"{len(made.tables)} tables of {made.judgments:,} judgments.")
     return {"tables": len(made.tables), "judgments": made.judgments}

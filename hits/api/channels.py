@@ -199,7 +199,7 @@ class PublicationReconcile(APIView):
     def post(self, request: Request, pk: int) -> Response:
         """Read the marketplace's own list now."""
         publication = publication_of(request, pk)
-        job = jobs.ask(
+        job = jobs.ask_for_one(
             kind="reconcile",
             arguments={"publication": publication.pk},
             by=user_of(request),

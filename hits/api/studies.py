@@ -24,7 +24,7 @@ from hits.api.study_serializers import (
     StudySerializer,
     VersionSerializer,
 )
-from hits.models import Exclusion, Proposal, Role, Study, StudyVersion
+from hits.models import Exclusion, Job, Proposal, Role, Study, StudyVersion
 from hits.pipeline import arrange, jobs, visible
 from hits.pipeline.chain import choose_feeders, exclude, stop_excluding
 from hits.pipeline.errors import Closed, Refused
@@ -115,8 +115,13 @@ class StudyOpen(APIView):
         if study.state != Study.State.DRAFT:
             raise Closed("This study has been opened already.")
         refuse_without_source(study)
-        job = jobs.ask(kind="open", arguments={"study": study.pk}, by=user_of(request), study=study)
+        job = _ask_for_one(request, study, "open")
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+
+def _ask_for_one(request: Request, study: Study, kind: str) -> Job:
+    arguments = {"study": study.pk}
+    return jobs.ask_for_one(kind=kind, arguments=arguments, by=user_of(request), study=study)
 
 
 class StudyUnits(APIView):
@@ -129,7 +134,7 @@ class StudyUnits(APIView):
         study = study_of(request, slug, Role.RESEARCHER)
         if study.state in {Study.State.DRAFT, Study.State.CLOSED}:
             raise Closed("Only a study that is open or paused takes more units.")
-        job = jobs.ask(kind="feed", arguments={"study": study.pk}, by=user_of(request), study=study)
+        job = _ask_for_one(request, study, "feed")
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 

@@ -13,6 +13,11 @@ from hits.models.study import Study
 IMPORTS = ("import", "rows", "judgments")
 
 
+class JobQuerySet(models.QuerySet["Job"]):
+    def unfinished(self) -> "JobQuerySet":
+        return self.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING])
+
+
 class Job(models.Model):
     """Long work that was asked for. This row is the truth; the queue is only a bell."""
 
@@ -45,6 +50,8 @@ class Job(models.Model):
     rate = models.FloatField(null=True, help_text="What is done in a second, of what it does now.")
     part_of = models.ForeignKey("self", models.CASCADE, null=True, related_name="parts")
     part = models.CharField(max_length=100, blank=True)
+
+    objects = JobQuerySet.as_manager()
 
     class Meta:
         constraints = [

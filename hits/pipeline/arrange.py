@@ -106,7 +106,7 @@ def forget_uploads() -> int:
     """Remove what came a day ago or earlier and no job waits for."""
     before = (timezone.now() - UPLOADS_KEPT).timestamp()
     old = [path for path in _uploads().glob("*") if path.stat().st_mtime < before]
-    unfinished = Job.objects.filter(state__in=["queued", "running"])
+    unfinished = Job.objects.unfinished()
     wanted = " ".join(map(str, unfinished.values_list("arguments", flat=True))) if old else ""
     forgotten = [path for path in old if path.name not in wanted]
     for path in forgotten:

@@ -128,6 +128,16 @@ def ask(
     return job
 
 
+@transaction.atomic
+def ask_for_one(
+    *, kind: str, arguments: dict[str, Any], by: User | None, study: Study, queue: str = "cpu"
+) -> Job:
+    """One at a time: whoever asks for the same meanwhile gets the job that is under way."""
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    same = study.jobs.unfinished().filter(kind=kind, arguments=arguments, cancel_asked=False)
+    return same.first() or ask(kind=kind, arguments=arguments, by=by, study=study, queue=queue)
+
+
 def ask_once(*, kind: str, arguments: dict[str, Any], queue: str) -> None:
     """Ask for routine work, unless it waits to be done already."""
     if not Job.objects.filter(kind=kind, arguments=arguments, state="queued").exists():
@@ -223,7 +233,7 @@ def _take(job_id: int) -> Job | None:
 def _finish(
     job: Job, state: str, *, message: str = "", result: dict[str, Any] | None = None
 ) -> None:
-    mine = Job.objects.filter(pk=job.pk, attempts=job.attempts, state__in=["queued", "running"])
+    mine = Job.objects.unfinished().filter(pk=job.pk, attempts=job.attempts)
     values: dict[str, Any] = {"message": message[:500]} if message else {}
     if state == "done":
         values["total"] = values["done"] = F("done")

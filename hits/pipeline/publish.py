@@ -1,5 +1,6 @@
 """Publish: a study offered at a marketplace, as one ticket a page."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -160,8 +161,10 @@ def add_tickets(publication: Publication, pages: int, by: User | None) -> None:
     ask_to_launch(publication, by)
 
 
-def ask_to_launch(publication: Publication, by: User | None) -> Job:
-    return jobs.ask(
+def ask_to_launch(
+    publication: Publication, by: User | None, ask: Callable[..., Job] = jobs.ask
+) -> Job:
+    return ask(
         kind="publish",
         arguments={"publication": publication.pk},
         by=by,
@@ -374,7 +377,7 @@ def resume(*, publication: Publication, by: User) -> None:
         raise Closed(f"This publication is {publication.get_state_display()}.")
     with transaction.atomic():
         ledger.try_again(publication.intents.filter(action__in=STOPS_A_LAUNCH))
-        ask_to_launch(publication, by)
+        ask_to_launch(publication, by, ask=jobs.ask_for_one)
 
 
 def launches_left() -> list[Publication]:

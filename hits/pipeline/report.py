@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import lru_cache, partial
 
 from django.core.cache import cache
-from django.db import transaction
 from django.utils import timezone
 
 from hits.analysis.errors import AnalysisError
@@ -25,7 +24,6 @@ from hits.pipeline.uploaded import Tell, silent
 from hits.records import Cell, Chart, Column, Said, Table
 
 KIND = "report"
-UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
 KEPT_SECONDS = 24 * 60 * 60
 # Judgments whose report somebody can wait for: a second or two.
 MOST_AT_ONCE = 20_000
@@ -91,12 +89,8 @@ def report_of(study: Study) -> StudyReport:
     return now.report
 
 
-@transaction.atomic
 def ask_for_report(*, study: Study, by: User) -> Job:
-    """One at a time: whoever asks meanwhile gets the same."""
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    going_on = study.jobs.filter(kind=KIND, state__in=UNFINISHED).first()
-    return going_on or jobs.ask(kind=KIND, arguments={}, by=by, study=study)
+    return jobs.ask_for_one(kind=KIND, arguments={"study": study.pk}, by=by, study=study)
 
 
 def compute_report(study: Study, tell: Tell = silent) -> StudyReport:
@@ -118,7 +112,7 @@ def _keep_report(study: Study, mark: str, judgments: int, tell: Tell = silent) -
 
 
 def _worth_showing(job: Job | None, report: StudyReport | None) -> Job | None:
-    if job is None or job.state in UNFINISHED:
+    if job is None or not job.is_finished:
         return job
     failed = job.state == Job.State.FAILED
     return job if failed and (report is None or job.asked_at > report.at) else None

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any, Self
 
 from django.db import transaction
-from django.db.models import Count, Min, QuerySet
+from django.db.models import Count, Min
 from django.utils.text import slugify
 
 from hits.models import Corpus, Job, Proposal, Study, User
+from hits.models.job import JobQuerySet
 from hits.pipeline import jobs, propose
 from hits.pipeline.errors import Refused
 from hits.recipes import Propose, Recipe, recipes
@@ -85,7 +86,7 @@ class Run:
         return self.jobs.exists()
 
     @cached_property
-    def jobs(self) -> QuerySet[Job]:
+    def jobs(self) -> JobQuerySet:
         return _jobs_of(self.corpus, self.recipe.slug, self.name).filter(arguments__by=self.by.pk)
 
     def slug_of(self, key: str) -> str:
@@ -127,7 +128,7 @@ def _files_by_split(corpus: Corpus) -> dict[str, int]:
     return dict(corpus.images.order_by("split").values_list("split").annotate(Count("blob")))
 
 
-def _jobs_of(corpus: Corpus, recipe: str, name: str) -> QuerySet[Job]:
+def _jobs_of(corpus: Corpus, recipe: str, name: str) -> JobQuerySet:
     return Job.objects.filter(
         kind=KIND, corpus=corpus, arguments__recipe=recipe, arguments__name=name
     )
@@ -137,7 +138,7 @@ def _jobs_of(corpus: Corpus, recipe: str, name: str) -> QuerySet[Job]:
 def ask(run: Run) -> Job:
     """Let a worker go on with it; once, however often it is asked for at a time."""
     Corpus.objects.select_for_update(no_key=True).get(pk=run.corpus.pk)
-    unfinished = run.jobs.filter(state__in=["queued", "running"]).first()
+    unfinished = run.jobs.unfinished().first()
     if unfinished is not None:
         return unfinished
     return jobs.ask(kind=KIND, arguments=run.arguments, by=run.by, corpus=run.corpus)

@@ -174,7 +174,7 @@ def _show(
     study = found.study
     asked = study.jobs.filter(kind__in=KINDS, arguments__publication=found.pk)
     # Asked before HITs are counted: a launch that ends in between has made them all.
-    is_launching = asked.filter(kind="publish", state__in=["queued", "running"]).exists()
+    is_launching = asked.unfinished().filter(kind="publish").exists()
     followed = follow.following(found)
     most = publishing.pages_short(study)
     context = study_context(request, study, "channels") | {
@@ -348,10 +348,9 @@ def _hits(number: int) -> str:
 @require_POST
 def reconcile(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = publication_of(request, slug, pk)
-    arguments = {"publication": found.pk}
-    jobs.ask(
+    jobs.ask_for_one(
         kind="reconcile",
-        arguments=arguments,
+        arguments={"publication": found.pk},
         by=user_of(request),
         study=found.study,
         queue="marketplace",

@@ -204,8 +204,8 @@ def units(request: HttpRequest, slug: str) -> HttpResponse:
     found = study_of_researcher(request, slug)
     if found.state not in {Study.State.OPEN, Study.State.PAUSED}:
         messages.error(request, "Only a study that is open or paused takes more units.")
-    elif not found.jobs.filter(kind="feed", state__in=["queued", "running"]).exists():
-        jobs.ask(kind="feed", arguments={"study": found.pk}, by=user_of(request), study=found)
+    else:
+        _ask_for_one(request, found, "feed")
         messages.success(request, "What is new is being taken over.")
     return redirect("study", slug=slug)
 
@@ -249,10 +249,13 @@ def _say_what_stays_paused(request: HttpRequest, found: Study) -> None:
 
 def _ask_to_open(request: HttpRequest, found: Study) -> None:
     refuse_without_source(found)
-    if not found.jobs.filter(kind="open", state__in=["queued", "running"]).exists():
-        arguments = {"study": found.pk}
-        jobs.ask(kind="open", arguments=arguments, by=user_of(request), study=found)
-        messages.success(request, "The units are being made; the study opens when that is done.")
+    _ask_for_one(request, found, "open")
+    messages.success(request, "The units are being made; the study opens when that is done.")
+
+
+def _ask_for_one(request: HttpRequest, found: Study, kind: str) -> None:
+    arguments = {"study": found.pk}
+    jobs.ask_for_one(kind=kind, arguments=arguments, by=user_of(request), study=found)
 
 
 @login_required

@@ -163,7 +163,9 @@ def test_a_launch_that_was_stopped_rests_until_somebody_resumes_it() -> None:
     selling.run_jobs()
     assert HIT.objects.count() == 0
     assert launches_left() == []
-    resume(publication=publication, by=study.corpus.owner)
+    for _two_tabs in range(2):
+        resume(publication=publication, by=study.corpus.owner)
+    assert Job.objects.unfinished().count() == 1
     selling.run_jobs()
     assert HIT.objects.count() == 2
 

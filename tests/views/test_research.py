@@ -592,7 +592,7 @@ def test_pages_cost_a_fixed_number_of_statements(
     for number in range(5):
         draft(study, slug=f"draft-{number}")
     for path, most in [
-        ("/research/", 12),
+        ("/research/", 13),
         (address(study), 26),
         (address(study, "results/"), 12),
         (address(study, "people/"), 8),
