@@ -24,7 +24,7 @@ from hits.analysis.errors import DegenerateInput
 Part = Literal["noun", "adjective", "verb", "other"]
 Tagger = Callable[[Sequence[str]], list[Part]]
 
-_WORD = re.compile(r"[a-z0-9]+(?:['’-][a-z0-9]+)*")
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 _LISTS = json.loads(Path(__file__).with_name("caption_words.json").read_text(encoding="utf-8"))
 _CLOSED = frozenset(_LISTS["closed classes"])

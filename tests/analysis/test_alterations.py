@@ -55,6 +55,7 @@ def wordnet(tmp_path: Path) -> WordNet:
         ("A dog running on grass", "negation", "a dog not running on grass"),
         ("A red stone", "negation", None),
         ("A dog", "reversal", "dog a"),
+        ("A café in Köln", "reversal", "köln in café a"),
         ("Dog", "reversal", None),
         ("Two dogs", "synonym", "two domestic dog"),
         ("Two dogs", "hypernym", "two canine"),
