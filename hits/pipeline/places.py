@@ -1,7 +1,10 @@
 """The places of units: each change of a slot's state with the counts on its unit, in one order."""
 
-from hits.models import Assignment, Slot
-from hits.pipeline.statements import Values, run
+from collections.abc import Sequence
+
+from hits.models import Assignment, Slot, Study
+from hits.pipeline.rules import judged_pool
+from hits.pipeline.statements import Values, rows, run
 
 # Every statement locks the units it counts in the order of their keys, as drawing does, and
 # leaves golds alone: those are asked of everybody and have no places.
@@ -32,6 +35,19 @@ _RETAKE = f"""
         WHERE s.id = t.id AND t.assignment_id = %(assignment)s AND t.state = ANY (%(states)s))
     UPDATE hits_unit u SET counted = counted + 1 FROM units WHERE u.id = units.id AND units.is_open
 """
+_WITH_PLACES = """
+    SELECT asked.study FROM unnest(%(studies)s::bigint[], %(pools)s::text[]) AS asked (study, pool)
+    WHERE EXISTS (
+        SELECT 1 FROM hits_unit u
+        WHERE u.study_id = asked.study AND u.pool = asked.pool AND u.is_open)
+"""
+
+
+def with_places(studies: Sequence[Study]) -> set[int]:
+    """Those of the studies in which a unit has a place left, whoever may take it."""
+    pools = [judged_pool(study) for study in studies]
+    found = rows(_WITH_PLACES, {"studies": [study.pk for study in studies], "pools": pools})
+    return {study_id for (study_id,) in found}
 
 
 def count(assignment: Assignment) -> None:

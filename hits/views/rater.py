@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from hits.models import Account, Assignment, Consent, Participation, Role, Study, StudyVersion, User
-from hits.pipeline import limits, people, standing, training
+from hits.pipeline import limits, people, places, standing, training
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, NotAllowed, NothingLeft, PipelineError
 from hits.pipeline.feedback import feedback_on
@@ -23,6 +23,7 @@ from hits.views.access import desks, login_required, user_of
 from hits.views.notes import SENT, page_named
 
 PAGES_LISTED = 25
+NOTHING_LEFT = "Every question is answered, or with somebody else at the moment."
 
 _RATED = Joined(
     """hits_study s JOIN hits_studyversion v ON v.id = s.version_id
@@ -45,6 +46,7 @@ class Work:
     has_withdrawn: bool = False
     late_page: Assignment | None = None
     has_tries: bool = True
+    has_places: bool = True
 
     @property
     def terms(self) -> Terms:
@@ -58,12 +60,13 @@ class Work:
     @property
     def over(self) -> str:
         """Why there is nothing for this person, now or at all, while the study is open."""
+        nothing_left = "" if self.has_places else NOTHING_LEFT
         theirs, version = self.participation, self.study.version
         if theirs is None or version is None:
-            return ""
+            return nothing_left
         if not self.has_tries:
             return training.NO_MORE_TRIES.format(person=theirs.person_id)
-        return limits.why_over(version, theirs)
+        return limits.why_over(version, theirs) or nothing_left
 
     @property
     def trains_first(self) -> bool:
@@ -116,7 +119,9 @@ def home(request: HttpRequest) -> HttpResponse:
 def _works(user: User) -> list[Work]:
     account = people.account_of(user)
     person_id = account.person_id
-    studies = Study.objects.of(user, Role.RATER).select_related("version")
+    rated = Study.objects.of(user, Role.RATER).select_related("version")
+    studies = list(rated.exclude(state=Study.State.DRAFT))
+    with_places = places.with_places(studies)
     consents = Consent.objects.filter(participation__person_id=person_id).values_list(
         "participation__study_id", "version__number", "withdrawn_at"
     )
@@ -134,8 +139,9 @@ def _works(user: User) -> list[Work]:
             has_withdrawn=study.pk in ever_agreed and study.pk not in agreed,
             late_page=late_pages.get(study.pk) if study.pk in agreed else None,
             has_tries=study.pk not in out_of_tries,
+            has_places=study.pk in with_places,
         )
-        for study in studies.exclude(state=Study.State.DRAFT)
+        for study in studies
         if study.version is not None
     ]
 

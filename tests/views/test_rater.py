@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.models import Account, Assignment, Consent, Invitation, Judgment, Role, Study, User
+from hits.models import Account, Assignment, Consent, Invitation, Judgment, Role, Study, Unit, User
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.show import page_of
@@ -325,6 +325,16 @@ def test_home_does_not_speak_of_a_late_page_without_answers(
     rater.post(address(assignment, "save"), fields)
     run_out(assignment)
     assert "Time ran out" not in rater.get("/").text
+
+
+def test_home_offers_no_page_of_a_study_in_which_every_place_is_taken(
+    rater: Client, study: Study
+) -> None:
+    assert "Start a page" in rater.get("/").content.decode()
+    Unit.objects.filter(study=study, gold__isnull=True).update(counted=F("wanted"))
+    home = rater.get("/").content.decode()
+    assert "Every question is answered, or with somebody else at the moment." in home
+    assert "Start a page" not in home
 
 
 def test_home_counts_the_answers_of_the_day(rater: Client, assignment: Assignment) -> None:
