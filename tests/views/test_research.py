@@ -593,7 +593,7 @@ def test_pages_cost_a_fixed_number_of_statements(
         draft(study, slug=f"draft-{number}")
     for path, most in [
         ("/research/", 13),
-        (address(study), 26),
+        (address(study), 27),
         (address(study, "results/"), 12),
         (address(study, "people/"), 8),
         (address(study, "settings/"), 7),
