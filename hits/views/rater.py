@@ -139,7 +139,7 @@ def _works(user: User) -> list[Work]:
             has_withdrawn=study.pk in ever_agreed and study.pk not in agreed,
             late_page=late_pages.get(study.pk) if study.pk in agreed else None,
             has_tries=study.pk not in out_of_tries,
-            has_places=study.pk in with_places,
+            has_places=study.pk in with_places or study.pk in open_pages,
         )
         for study in studies
         if study.version is not None

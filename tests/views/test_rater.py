@@ -337,6 +337,16 @@ def test_home_offers_no_page_of_a_study_in_which_every_place_is_taken(
     assert "Start a page" not in home
 
 
+def test_home_says_nothing_of_places_beside_the_open_page_that_has_the_last(
+    rater: Client, study: Study, assignment: Assignment
+) -> None:
+    Unit.objects.filter(study=study, gold__isnull=True).update(wanted=F("held") + F("counted") + 1)
+    Unit.objects.filter(study=study, gold__isnull=True).update(counted=F("counted") + 1)
+    home = rater.get("/").content.decode()
+    assert address(assignment) in home
+    assert "Every question is answered" not in home
+
+
 def test_home_counts_the_answers_of_the_day(rater: Client, assignment: Assignment) -> None:
     rater.post(address(assignment, "submit"), making.answers(6))
     answer = rater.get("/")
