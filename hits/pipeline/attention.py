@@ -37,7 +37,7 @@ def _golds(study: Study) -> list[Attention]:
         if number == 1
         else f"{number:,} golds are in doubt: good people fail them."
     )
-    return [Attention(text, "warn", "golds", "Look at them")]
+    return [Attention(text, "warn", "golds", "Decide")]
 
 
 def _hits(study: Study) -> list[Attention]:

@@ -77,7 +77,8 @@ def simulate_by_import(
 
 @transaction.atomic
 def _known_here(study: Study, workers: Sequence[Worker]) -> list[set[int]]:
-    """The accounts of the crowd, marked for what they are; and which units each has had."""
+    """The accounts of the crowd, marked for what they are; and which units each has had, as such or
+    as a gold."""
     names = [f"{study.corpus_id}/{worker.name}" for worker in workers]
     for name in names:
         account_at(channel=IMPORTED, external_id=name)
@@ -86,8 +87,8 @@ def _known_here(study: Study, workers: Sequence[Worker]) -> list[set[int]]:
     Person.objects.filter(pk__in=people).update(is_simulated=True)
     had: dict[str, set[int]] = {name: set() for name in names}
     slots = Slot.objects.filter(person__in=people, unit__study=study)
-    for person, unit in slots.values_list("person_id", "unit_id"):
-        had[people[person]].add(unit)
+    for person, *units in slots.values_list("person_id", "unit_id", "unit__promoted_from"):
+        had[people[person]].update(unit for unit in units if unit is not None)
     return [had[name] for name in names]
 
 
@@ -108,9 +109,9 @@ def _dealt(
         if not units:
             able.remove(who)
             continue
+        seen[who].update(units)
         for each, count in golds:
             units += _next_golds(by_pool[each], starts[who], seen[who], count)
-        seen[who].update(units)
         random.shuffle(units)
         yield Page(who, done[who], units)
         done[who] += 1
@@ -124,9 +125,10 @@ def _open(study: Study, pool: str) -> deque[int]:
     return deque(pk for turn in range(rounds) for pk, wanted in left if wanted > turn)
 
 
-def _golds(study: Study, pool: str) -> list[int]:
+def _golds(study: Study, pool: str) -> list[tuple[int, int | None]]:
+    """Each with the unit that it was promoted from."""
     golds = Unit.objects.filter(study=study, pool=pool, is_open=True, gold__isnull=False)
-    return list(golds.order_by("order_key").values_list("pk", flat=True))
+    return list(golds.order_by("order_key").values_list("pk", "promoted_from"))
 
 
 def _unseen(pending: deque[int], seen: set[int], size: int) -> list[int]:
@@ -139,10 +141,15 @@ def _unseen(pending: deque[int], seen: set[int], size: int) -> list[int]:
     return taken
 
 
-def _next_golds(golds: Sequence[int], start: float, seen: set[int], count: int) -> list[int]:
+def _next_golds(
+    golds: Sequence[tuple[int, int | None]], start: float, seen: set[int], count: int
+) -> list[int]:
+    """They are seen from then on, and so is what they were promoted from, which asks the same."""
     first = int(start * len(golds))
     around = (golds[(first + step) % len(golds)] for step in range(len(golds)))
-    return list(islice((gold for gold in around if gold not in seen), count))
+    chosen = list(islice((each for each in around if seen.isdisjoint(each)), count))
+    seen.update(number for each in chosen for number in each if number is not None)
+    return [gold for gold, _ in chosen]
 
 
 def _lines(

@@ -12,6 +12,7 @@ from hits.demo.corpus import IDS_AN_IMAGE
 from hits.demo.corpus import SEED as SCENES
 from hits.models import Assignment, Person, Slot, Study, Unit
 from hits.pipeline.errors import Refused
+from hits.pipeline.golds import promising, promote
 from hits.pipeline.rules import rules_of
 from hits.pipeline.simulate import simulate_by_import
 from hits.pipeline.simulated import Answering, crowd
@@ -91,6 +92,20 @@ def test_who_fails_golds_waits_for_review(filled: Study) -> None:
     waiting = pages.filter(use="pending", golds_failed__gt=0)
     assert waiting.exists()
     assert pages.filter(use="used").count() + waiting.count() == pages.count()
+
+
+@pytest.mark.django_db
+def test_nobody_is_asked_a_gold_that_was_made_of_what_they_judged() -> None:
+    study = making.study(making.corpus(images=8), settings=SETTINGS, judgments_wanted=2)
+    simulate_by_import(study=study, people=4, seed=SEED, bad_share=0)
+    keys = [each.unit.key for each in promising(study=study)]
+    promote(study=study, keys=keys, agreement=1, reason="Agreed.", by=study.corpus.owner)
+    Unit.objects.filter(study=study, gold__isnull=True).update(wanted=4)
+    simulate_by_import(study=study, people=4, seed=SEED, bad_share=0)
+    had = set(Slot.objects.filter(unit__study=study).values_list("person", "unit"))
+    again = Slot.objects.filter(unit__promoted_from__isnull=False)
+    assert len(keys) > 10
+    assert not had & set(again.values_list("person", "unit__promoted_from"))
 
 
 @pytest.mark.django_db
