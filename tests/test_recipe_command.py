@@ -68,3 +68,19 @@ def test_the_command_says_what_it_does_not_find(given: list[str], why: str) -> N
     making.user("rita")
     with pytest.raises(CommandError, match=why):
         call_command("recipe", "eccv", *given)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (["--split", "tset"], "no image with a file in the split 'tset' of"),
+        (["--train-split", "tarin"], "no image with a file in the split 'tarin' of"),
+        (["--queries", "0"], "at least one query"),
+    ],
+)
+def test_a_slip_at_the_start_does_not_take_the_name(given: list[str], why: str) -> None:
+    corpus = making.corpus(images=3)
+    start = ["recipe", "eccv", "--corpus", corpus.slug, "--by", corpus.owner.email]
+    with pytest.raises(CommandError, match=why):
+        call_command(*start, *given)
+    assert not Job.objects.exists()

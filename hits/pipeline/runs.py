@@ -138,10 +138,23 @@ def _jobs_of(corpus: Corpus, recipe: str, name: str) -> JobQuerySet:
 def ask(run: Run) -> Job:
     """Let a worker go on with it; once, however often it is asked for at a time."""
     Corpus.objects.select_for_update(no_key=True).get(pk=run.corpus.pk)
+    if not run.is_started:
+        _refuse_to_start(run)
     unfinished = run.jobs.unfinished().first()
     if unfinished is not None:
         return unfinished
     return jobs.ask(kind=KIND, arguments=run.arguments, by=run.by, corpus=run.corpus)
+
+
+def _refuse_to_start(run: Run) -> None:
+    """What could never be gone on with would keep its name for good."""
+    if run.queries is not None and run.queries < 1:
+        raise Refused("A sample has at least one query.")
+    files = _files_by_split(run.corpus)
+    for split in (run.split, run.train_split):
+        if not files.get(split):
+            where = f"in the split {split!r} of" if split else "in"
+            raise Refused(f"There is no image with a file {where} {run.corpus.name}.")
 
 
 def started_by(user: User) -> list[Job]:
