@@ -81,16 +81,23 @@ class _Found:
 
 
 def standing(run: Run) -> list[Standing]:
-    """Every step; the first that is not done waits for a machine or for people."""
+    """Every step; the first that is not done waits for a machine or for people. What was reached
+    stays done where an earlier step waits again, as for pages that stand out only later."""
     found = _found(run)
+    own = [_STANDING[type(step)](run, step, found) for step in run.recipe.steps]
+    reached = max((n for n, each in enumerate(own) if _left_something(each)), default=-1)
     steps, is_later = [], False
-    for step in run.recipe.steps:
-        each = _STANDING[type(step)](run, step, found)
-        if is_later:
-            each = Standing(step, State.LATER, study=each.study)
-        is_later = is_later or each.state != State.DONE
-        steps.append(replace(each, title=run.recipe.title_of(step)))
+    for number, each in enumerate(own):
+        is_done = each.state == State.DONE
+        if is_later and not (is_done and number <= reached):
+            each = Standing(each.step, State.LATER, study=each.study)
+        is_later = is_later or not is_done
+        steps.append(replace(each, title=run.recipe.title_of(each.step)))
     return steps
+
+
+def _left_something(each: Standing) -> bool:
+    return each.state == State.DONE and isinstance(each.step, Open | ToRelease)
 
 
 def _found(run: Run) -> _Found:

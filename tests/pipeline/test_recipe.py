@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hits.models import Corpus, Exclusion, Job, Proposal, Release, Study, StudyRow
+from hits.models import Assignment, Corpus, Exclusion, Job, Proposal, Release, Study, StudyRow
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import PipelineError, Refused
 from hits.pipeline.open import set_state
@@ -73,6 +73,10 @@ def test_a_recipe_goes_from_proposals_over_both_stages_to_its_release(corpus: Co
     assert standing(run)[-1].release == Release.objects.get()
     assert go_on(run) is None
     assert Release.objects.count() == 1
+
+    Assignment.objects.filter(study=captions).update(doubt=1)
+    assert states(run) == "dddpdddd"
+    assert standing(run)[-1].release == Release.objects.get()
 
 
 @doing_jobs
