@@ -132,7 +132,11 @@ class ProposeFileSerializer(serializers.Serializer[Any]):
     )
     depth = serializers.IntegerField(min_value=1, max_value=1000, default=25)
     query_sample = serializers.IntegerField(
-        min_value=1, allow_null=True, default=None, help_text="Of vectors."
+        min_value=1,
+        max_value=propose.MOST_QUERIES,
+        allow_null=True,
+        default=None,
+        help_text="Of vectors.",
     )
     seed = serializers.IntegerField(min_value=0, max_value=2**62, default=0)
 
@@ -163,7 +167,9 @@ class ProposeSerializer(serializers.Serializer[Any]):
         max_length=40, default="train", allow_blank=True, help_text="What the machine learns from."
     )
     depth = serializers.IntegerField(min_value=1, max_value=1000, default=25)
-    query_sample = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    query_sample = serializers.IntegerField(
+        min_value=1, max_value=propose.MOST_QUERIES, allow_null=True, default=None
+    )
     seed = serializers.IntegerField(min_value=0, max_value=2**62, default=0)
     pool = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=2**62),

@@ -51,6 +51,10 @@ class Run:
             started = started.filter(arguments__by=by.pk)
         first = started.order_by("pk").first()
         given = chosen if first is None else first.arguments
+        if first is None:
+            propose.refuse_numbers(
+                {"query_sample": given.get("queries"), "seed": given.get("seed") or 0}
+            )
         split = given.get("split")
         split = usual_split(corpus) if split is None else split
         run = cls(

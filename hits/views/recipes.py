@@ -25,6 +25,7 @@ class RecipeForm(forms.Form):
     corpus = forms.ModelChoiceField(Corpus.objects.none(), empty_label=None)
     queries = forms.IntegerField(
         min_value=1,
+        max_value=propose.MOST_QUERIES,
         required=False,
         help_text="A random sample of so many queries; try it with a few first. Empty: all.",
     )

@@ -140,7 +140,11 @@ class ProposeForm(forms.Form):
         min_value=1, max_value=1000, initial=25, help_text="How many of each ranked list are kept."
     )
     query_sample = forms.IntegerField(
-        label="Queries", min_value=1, required=False, help_text="Empty: all of the split."
+        label="Queries",
+        min_value=1,
+        max_value=propose.MOST_QUERIES,
+        required=False,
+        help_text="Empty: all of the split.",
     )
     seed = forms.IntegerField(min_value=0, max_value=2**62, initial=0)
     queue = forms.ChoiceField(label="Runs on", choices=list(propose.QUEUES.items()), required=False)

@@ -479,6 +479,7 @@ def test_a_machine_is_asked_to_propose(study: Study, desk: Client) -> None:
         "train_split": "test", "depth": 25, "query_sample": None, "seed": 0,
     }  # fmt: skip
     assert desk.post(path, values | {"split": "elsewhere"}).status_code == 422
+    assert desk.post(path, values | {"query_sample": "9" * 11}).status_code == 422
     refused = desk.post(path, values | {"machine": "caption_mean"})
     assert refused.status_code == 422
     assert "proposes image to image and caption to caption only" in refused.content.decode()
