@@ -16,4 +16,9 @@ class Migration(migrations.Migration):
                 default=list, help_text="Numbers of the golds that good people fail."
             ),
         ),
+        # What was read before did not look at golds.
+        migrations.RunSQL(
+            "UPDATE hits_reading SET asked_at = now() WHERE asked_at IS NULL",
+            migrations.RunSQL.noop,
+        ),
     ]
