@@ -55,6 +55,8 @@ class Run:
             propose.refuse_numbers(
                 {"query_sample": given.get("queries"), "seed": given.get("seed") or 0}
             )
+            if given.get("machines") and not _lets_choose(recipes()[recipe]):
+                raise Refused(f"The recipe {recipe} has no step to choose machines for.")
         split = given.get("split")
         split = usual_split(corpus) if split is None else split
         run = cls(
@@ -106,6 +108,10 @@ class Run:
                 for machine in self.machines_of(step):
                     if not proposed(self, machine, step.directions):
                         propose.check(machine=machine, directions=step.directions)
+
+
+def _lets_choose(recipe: Recipe) -> bool:
+    return any(isinstance(step, Propose) and step.may_choose for step in recipe.steps)
 
 
 def slug_of(name: str, key: str) -> str:

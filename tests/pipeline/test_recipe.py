@@ -137,6 +137,7 @@ def test_a_run_is_its_researchers_own_and_an_admins(corpus: Corpus) -> None:
         ({"recipe": "eccv", "name": "Not a name"}, "small letters"),
         ({"recipe": "eccv", "machines": ["smell"]}, "There is no machine 'smell'"),
         ({"recipe": "cxc", "machines": ["smell"]}, "There is no machine 'smell'"),
+        ({"recipe": "bison", "machines": ["tfidf"]}, "no step to choose machines for"),
         ({"recipe": "eccv", "queries": 0}, "A sample has from 1 to"),
         ({"recipe": "bison", "seed": -1}, "A seed is a number from 0"),
     ],
