@@ -75,7 +75,7 @@ def test_the_command_says_what_it_does_not_find(given: list[str], why: str) -> N
     [
         (["--split", "tset"], "no image with a file in the split 'tset' of"),
         (["--train-split", "tarin"], "no image with a file in the split 'tarin' of"),
-        (["--queries", "0"], "at least one query"),
+        (["--queries", "0"], "A sample has from 1 to"),
     ],
 )
 def test_a_slip_at_the_start_does_not_take_the_name(given: list[str], why: str) -> None:

@@ -158,8 +158,6 @@ def ask(run: Run) -> Job:
 
 def _refuse_to_start(run: Run) -> None:
     """What could never be gone on with would keep its name for good."""
-    if run.queries is not None and run.queries < 1:
-        raise Refused("A sample has at least one query.")
     files = _files_by_split(run.corpus)
     for split in (run.split, run.train_split):
         if not files.get(split):
