@@ -26,7 +26,7 @@ demo: embedded
 	@$(BIN)/python -m annotation_app.launcher demo
 
 test: browser lint
-	@$(BIN)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder -m "not deep"
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not deep"
 
 test-deep: browser lint
 	@$(BIN)/python -m pytest

@@ -1,3 +1,4 @@
+import os
 from collections.abc import Iterator
 
 import hypothesis
@@ -36,6 +37,11 @@ LOCAL = {
     "access_key": "KEY",
     "secret_key": "SECRET",
 }
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: somebody always waits for a browser or a server."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(trylast=True)

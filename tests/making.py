@@ -56,6 +56,7 @@ def user(name: str = "", **values: object) -> User:
 
 
 @cache
+@cache
 def png(number: int) -> bytes:
     """A real picture of one colour."""
     colour = (number * 37 % 256, number * 91 % 256, number % 256)
