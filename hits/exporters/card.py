@@ -2,12 +2,14 @@
 the Hugging Face hub and `datasets.load_dataset` read."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hits.exporters.formats import PART_OF_AN_ANSWER
 
 NOT_KNOWN = "not known"
+_MARKUP = re.compile(r"[\\`*_\[\]<>|&]")
 _WORDS = {
     "kept": "Remarks and reported problems are as people wrote them.",
     "scrubbed": "Addresses, handles, telephone numbers and worker ids were removed from remarks "
@@ -43,16 +45,21 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def _as_written(text: str) -> str:
+    """On one line, and neither Markdown nor HTML."""
+    return _MARKUP.sub(r"\\\g<0>", _on_one_line(text))
+
+
 def _body(manifest: Mapping[str, Any], files: list[str]) -> Iterator[str]:
     yield f"\n# {manifest['release']} {manifest['version']}\n"
-    yield f"Licence: {_licence(manifest)}."
+    yield f"Licence: {_as_written(_licence(manifest))}."
     yield f"The last page in it was submitted at {manifest['last_submitted_at'] or NOT_KNOWN}; it"
     yield f"holds what was decided up to decision {manifest['last_decision']}. Made by"
     yield f"{manifest['software']}."
     for study in manifest["studies"]:
         yield from _study(study)
     yield "\n## Changes\n"
-    yield from (f"- {each}" for each in manifest["changes"])
+    yield from (f"- {_as_written(each)}" for each in manifest["changes"])
     yield "\n## Files\n"
     yield from (f"- `{name}`" for name in files)
     yield "\n`judgments` has one row a judgment, `units` one row a unit with how often each answer"
@@ -66,15 +73,15 @@ def _body(manifest: Mapping[str, Any], files: list[str]) -> Iterator[str]:
 
 def _study(study: Mapping[str, Any]) -> Iterator[str]:
     yield f"\n## Study {study['study']}\n"
-    yield f"{_on_one_line(study['name'])}, protocol `{study['protocol']}`,"
-    yield f"on the corpus `{study['corpus']}` (licence: {_licence(study)}).\n"
+    yield f"{_as_written(study['name'])}, protocol `{study['protocol']}`,"
+    yield f"on the corpus `{study['corpus']}` (licence: {_as_written(_licence(study))}).\n"
     yield "| | |"
     yield "| --- | --- |"
     yield from (f"| {name} | {value} |" for name, value in _figures(study))
     if study["pages_not_used_by_reason"]:
         yield "\nPages that are not used, by reason:\n"
         yield from (
-            f"- {_on_one_line(reason)}: {count:,}"
+            f"- {_as_written(reason)}: {count:,}"
             for reason, count in study["pages_not_used_by_reason"].items()
         )
 

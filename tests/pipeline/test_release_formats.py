@@ -147,6 +147,8 @@ def test_the_card_states_people_pay_dates_agreement_and_changes() -> None:
         cursor.execute("SET hits.erasing = 'on'")
         cursor.execute("UPDATE hits_judgment SET seconds = 10")
         cursor.execute("RESET hits.erasing")
+    study.name = "Cups <script>alert(1)</script> *and* [spoons](https://x.example)"
+    study.save(update_fields=["name"])
     wish = Wish(licence='CC BY 4.0,\n---\nbut "as it is"')
     made = release(studies=[study], name="card", by=study.corpus.owner, wish=wish)
     text = (folder_of(made) / "README.md").read_text()
@@ -158,6 +160,7 @@ def test_the_card_states_people_pay_dates_agreement_and_changes() -> None:
         "| people | 2 |",
         "| median pay an hour | $30.00 |",
         "Licence: CC BY 4.0, --- but",
+        r"Cups \<script\>alert(1)\</script\> \*and\* \[spoons\](https://x.example), protocol",
     ):
         assert part in text
     assert f"| dates | {stated['first_day']} to {stated['last_day']} |" in text
