@@ -25,13 +25,14 @@ TOP, DEEP = 5, 25
 
 _PAIRS = """
     WITH pair AS (
-        SELECT p.id AS proposal_id, p.machine_id,
+        SELECT p.id AS proposal_id, by.machine,
                CASE p.direction WHEN 'i2t' THEN c.query_id ELSE c.target_id END AS image,
                CASE p.direction WHEN 'i2t' THEN c.target_id ELSE c.query_id END AS caption
         FROM hits_candidate c JOIN hits_proposal p ON p.id = c.proposal_id
+        JOIN unnest(%(ids)s::bigint[], %(machines)s::bigint[]) AS by (id, machine) ON by.id = p.id
         WHERE c.proposal_id = ANY (%(ids)s) AND c.rank <= %(top)s
     ), joined AS (
-        SELECT image, caption, count(*) AS times, count(DISTINCT machine_id) AS machines
+        SELECT image, caption, count(*) AS times, count(DISTINCT machine) AS machines
         FROM pair GROUP BY image, caption
     )
 """
@@ -135,7 +136,12 @@ def _refuse_incomparable(corpus: Corpus, proposals: Sequence[Proposal], top: int
 
 
 def _compare(corpus: Corpus, proposals: Sequence[Proposal], top: int) -> Comparison:
-    given = {"ids": [each.pk for each in proposals], "top": top, "corpus": corpus.pk}
+    given = {
+        "ids": [each.pk for each in proposals],
+        "machines": _machines(proposals),
+        "top": top,
+        "corpus": corpus.pk,
+    }
     proposed, joined, originals, judged, images, captions = one_row(_TOTALS, given)
     tables = [_by_machine(proposals, given), _by_agreement(given)]
     for direction in ACROSS:
@@ -143,6 +149,20 @@ def _compare(corpus: Corpus, proposals: Sequence[Proposal], top: int) -> Compari
         if own:
             tables += _diversity(direction, own)
     return Comparison(top, int(proposed), joined, originals, judged, images, captions, tables)
+
+
+def _machines(proposals: Sequence[Proposal]) -> list[int]:
+    """Whose each is. A machine that ran elsewhere may have sent its two directions in two files,
+    and so be recorded twice; two of one name in one direction are two."""
+    recorded = {(str(each.machine), each.direction): set[int]() for each in proposals}
+    for each in proposals:
+        recorded[str(each.machine), each.direction].add(each.machine_id)
+    several = {name for (name, _), ids in recorded.items() if len(ids) > 1}
+    one_of = {str(each.machine): each.machine_id for each in proposals}
+    return [
+        each.machine_id if str(each.machine) in several else one_of[str(each.machine)]
+        for each in proposals
+    ]
 
 
 def _by_machine(proposals: Sequence[Proposal], given: Mapping[str, Any]) -> Table:

@@ -21,12 +21,18 @@ IMAGE_QUERIES, CAPTION_QUERIES, MACHINES, TOP = 1_261, 1_333, 5, 5
 
 
 def kept(
-    corpus: Corpus, machine: str, direction: str, lists: dict[int, list[int]], *, seed: int = 0
+    corpus: Corpus,
+    machine: str,
+    direction: str,
+    lists: dict[int, list[int]],
+    *,
+    seed: int = 0,
+    file: str = "",
 ) -> Proposal:
     depth = max(map(len, lists.values()))
     return propose.keep(
         corpus=corpus,
-        machine=propose.machine_of(name=machine, version="1", kind="x", checksum="", settings={}),
+        machine=propose.machine_of(name=machine, version="1", kind="x", checksum=file, settings={}),
         direction=direction,
         split="test",
         depth=depth,
@@ -94,6 +100,22 @@ def test_a_pair_that_two_machines_or_both_directions_propose_is_counted_once(
     assert tau.rows[0][2] == "-0.17 (83%)"
     assert first.rows[0] == ["P 1", None, 2.5]
     assert first.rows[1] == ["Q 1", 3.0, None]
+
+
+def test_a_machine_whose_directions_came_in_two_files_is_one(
+    corpus: Corpus, proposals: list[Proposal]
+) -> None:
+    a, b, *_ = corpus.images.order_by("pk").values_list("pk", flat=True)
+    s, t, *_ = corpus.captions.order_by("pk").values_list("pk", flat=True)
+    forth = kept(corpus, "lists", "i2t", {a: [s, t]}, file="forth")
+    back = kept(corpus, "lists", "t2i", {s: [a, b]}, file="back")
+    who, agreement, *_ = compare(corpus=corpus, proposals=[forth, back], top=2).tables
+    assert [row[3:5] for row in who.rows] == [[2, 2], [2, 2]]
+    assert [row[:2] for row in agreement.rows] == [[1, 3]]
+
+    other = kept(corpus, "lists", "i2t", {a: [s, t]}, file="of other weights")
+    _, agreement, *_ = compare(corpus=corpus, proposals=[forth, other], top=2).tables
+    assert [row[:2] for row in agreement.rows] == [[2, 2]]
 
 
 def test_each_proposal_of_a_machine_is_counted_for_itself(
