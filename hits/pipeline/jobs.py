@@ -163,6 +163,10 @@ def run_here(job: Job) -> Job:
     """Do a job in this process, unless a worker was quicker; come back when it is finished."""
     current_app.loader.import_default_modules()
     current_app.tasks["workers.tasks.run_job"](job.pk)
+    return awaited(job)
+
+
+def awaited(job: Job) -> Job:
     job.refresh_from_db()
     while not job.is_finished:
         time.sleep(0.2)

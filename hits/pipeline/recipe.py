@@ -10,13 +10,13 @@ from django.db import transaction
 from django.db.models import Count
 
 from hits.models import Assignment, Job, Proposal, Release, Role, Study, Unit
-from hits.pipeline import arrange, jobs
+from hits.pipeline import arrange, jobs, propose
 from hits.pipeline.chain import choose_feeders
 from hits.pipeline.check import check_submitted
 from hits.pipeline.errors import PipelineError, Refused
 from hits.pipeline.open import create_study
 from hits.pipeline.overview import Progress, progress_by_study, waiting_by_study
-from hits.pipeline.runs import DEPTH, Run, proposed
+from hits.pipeline.runs import DEPTH, QUEUE, Run, proposed
 from hits.recipes import Open, Propose, Review, Step, Work
 from hits.recipes import Release as ToRelease
 
@@ -131,6 +131,9 @@ def _counted(rows: Any) -> dict[int, int]:
 
 def _of_propose(run: Run, step: Propose, found: _Found) -> Standing:
     machines = run.machines_of(step)
+    opened = [each.key for each in run.recipe.studies if each.proposed_by == step.key]
+    if opened and all(key in found.studies for key in opened):
+        return Standing(step, State.DONE, ", ".join(machines))
     missing = [each for each in machines if not proposed(run, each, step.directions)]
     if missing:
         return Standing(step, State.NOW, f"To propose: {', '.join(missing)}")
@@ -189,17 +192,19 @@ def _propose(run: Run, now: Standing) -> None:
     assert isinstance(step, Propose)
     for machine in run.machines_of(step):
         if not proposed(run, machine, step.directions):
-            arguments = {
-                "corpus": run.corpus.pk,
-                "machine": machine,
-                "directions": list(step.directions),
-                "split": run.split,
-                "train_split": run.train_split,
-                "depth": DEPTH,
-                "query_sample": run.queries,
-                "seed": run.seed,
-            }
-            _do(kind="propose", arguments=arguments, by=run.by, corpus=run.corpus)
+            job = propose.ask(
+                corpus=run.corpus,
+                machine=machine,
+                directions=list(step.directions),
+                by=run.by,
+                split=run.split,
+                train_split=run.train_split,
+                depth=DEPTH,
+                query_sample=run.queries,
+                seed=run.seed,
+                run=run.mark,
+            )
+            _do(job)
 
 
 def _open(run: Run, now: Standing) -> None:
@@ -207,7 +212,8 @@ def _open(run: Run, now: Standing) -> None:
     if now.study is None:
         _make(run, now.step)
     else:
-        _do(kind="open", arguments={"study": now.study.pk}, by=run.by, study=now.study)
+        arguments = {"study": now.study.pk}
+        _do(jobs.ask(kind="open", arguments=arguments, by=run.by, study=now.study))
 
 
 @transaction.atomic
@@ -261,12 +267,13 @@ def _release(run: Run, now: Standing) -> None:
         "name": run.slug_of(now.step.key),
         "by": run.by.pk,
     }
-    _do(kind="release", arguments=arguments, by=run.by, study=released[0])
+    _do(jobs.ask(kind="release", arguments=arguments, by=run.by, study=released[0]))
 
 
-def _do(**asked: Any) -> None:
-    """A job of its own, so that it is seen where such jobs are, done in this process."""
-    job = jobs.run_here(jobs.ask(**asked))
+def _do(job: Job) -> None:
+    """A job of its own, so that it is seen where such jobs are, done in this process or, where it
+    needs another kind of worker, waited for."""
+    job = jobs.run_here(job) if job.queue == QUEUE else jobs.awaited(job)
     if job.state != Job.State.DONE:
         raise PipelineError(f"{job.title} {job.get_state_display()}. {job.message}".strip())
 

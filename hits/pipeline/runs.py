@@ -17,6 +17,7 @@ from hits.pipeline.errors import Refused
 from hits.recipes import Propose, Recipe, recipes
 
 KIND = "recipe"
+QUEUE = "cpu"
 DEPTH = 25
 LONGEST_NAME = 30
 USUAL_SPLITS = ("test", "val", "")
@@ -95,6 +96,11 @@ class Run:
     def jobs(self) -> JobQuerySet:
         return _jobs_of(self.corpus, self.recipe.slug, self.name).filter(arguments__by=self.by.pk)
 
+    @property
+    def mark(self) -> str:
+        """What machines are asked under, so that the run knows their answers."""
+        return f"{self.recipe.slug}/{self.by.pk}/{self.name}"
+
     def slug_of(self, key: str) -> str:
         return slug_of(self.name, key)
 
@@ -153,7 +159,7 @@ def ask(run: Run) -> Job:
     unfinished = run.jobs.unfinished().first()
     if unfinished is not None:
         return unfinished
-    return jobs.ask(kind=KIND, arguments=run.arguments, by=run.by, corpus=run.corpus)
+    return jobs.ask(kind=KIND, arguments=run.arguments, by=run.by, corpus=run.corpus, queue=QUEUE)
 
 
 def _refuse_to_start(run: Run) -> None:
@@ -185,7 +191,8 @@ def run_with(study: Study) -> Job | None:
 
 def proposed(run: Run, machine: str, directions: Sequence[str]) -> list[Proposal]:
     """What the machine has proposed in all these directions, or nothing. One that ran elsewhere
-    may have ranked as many queries as it liked."""
+    may have ranked as many queries as it liked; one that is here was asked by the run itself, and
+    so has said whether what it ranked before is still what there is."""
     found = Proposal.objects.filter(
         corpus=run.corpus,
         machine__name=propose.recorded_name(machine),
@@ -194,6 +201,21 @@ def proposed(run: Run, machine: str, directions: Sequence[str]) -> list[Proposal
         finished_at__isnull=False,
     )
     if machine in propose.machines():
-        found = found.filter(query_sample=run.queries, seed=run.seed, depth=DEPTH)
+        found = found.filter(pk__in=_answers(run, machine))
     newest = {proposal.direction: proposal for proposal in found.order_by("pk")}
     return list(newest.values()) if len(newest) == len(set(directions)) else []
+
+
+def _answers(run: Run, machine: str) -> list[int]:
+    """The proposals that the machine gave this run since it was last gone on with."""
+    asked = Job.objects.filter(
+        kind="propose",
+        corpus=run.corpus,
+        state=Job.State.DONE,
+        arguments__machine=machine,
+        arguments__run=run.mark,
+    )
+    last = run.jobs.order_by("-pk").values_list("pk", flat=True).first()
+    if last is not None:
+        asked = asked.filter(pk__gt=last)
+    return [pk for found in asked.values_list("result__proposals", flat=True) for pk in found]

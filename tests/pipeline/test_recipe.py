@@ -80,6 +80,24 @@ def test_a_recipe_goes_from_proposals_over_both_stages_to_its_release(corpus: Co
 
 
 @doing_jobs
+def test_a_run_asks_machines_again_who_answer_anew_where_the_corpus_has_grown(
+    corpus: Corpus,
+) -> None:
+    def proposals_of(name: str) -> list[int]:
+        study = study_in(bison(corpus, name=name))
+        return list(study.proposals.values_list("pk", flat=True))
+
+    before = proposals_of("first")
+    assert proposals_of("second") == before
+    image = corpus.images.order_by("pk")[0]
+    corpus.captions.create(image=image, external_id="more", text="A bear reads a newspaper.")
+    after = proposals_of("third")
+    assert after != before
+    assert states(bison(corpus, name="first")) == "ddplllll"
+    assert proposals_of("first") == before
+
+
+@doing_jobs
 def test_closing_a_study_goes_on_with_what_there_is() -> None:
     run = bison(making.corpus(images=12))
     captions = study_in(run)

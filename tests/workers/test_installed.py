@@ -1,24 +1,31 @@
 """Models in a folder: found by the web, loaded by workers, recorded with what they are."""
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 from django.conf import LazySettings
+from django.db import connection
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from hits.models import Candidate, Corpus, Machine
+from hits.models import Candidate, Corpus, Job, Machine
+from hits.pipeline import jobs
 from hits.pipeline.errors import Refused
 from hits.pipeline.installed import installed
 from hits.pipeline.propose import machines
+from hits.pipeline.recipe import go_on
+from hits.pipeline.runs import Run
 from tests import making
 from tests.workers import tiny_models
 from workers.encoders import BadMachineFile, Encoder, PairScorer, Reader, checksum_of
 from workers.encoders import open_installed as opened
 from workers.encoders.word_vectors import WordVectors
 from workers.propose import propose_candidates
+from workers.work import WORK
 
 TEXTS = ["a red ball", "the blue tree .", "", "a word it never read"]
 PICTURES = [Image.new("RGB", (40, 30), colour) for colour in ("red", "blue", "green")]
@@ -236,3 +243,32 @@ def test_installed_models_propose_and_a_pair_scorer_orders_what_they_proposed(
     assert (recorded.kind, recorded.version) == ("pairs", "1")
     assert recorded.checksum == checksum_of(models / "vilt-tiny")
     assert recorded.settings == {"model": "vilt", "longest_text": 16}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_recipe_waits_for_the_worker_that_large_models_have(
+    models: Path, settings: LazySettings
+) -> None:
+    settings.MODELS_QUEUE = "gpu"
+    corpus = making.corpus(images=6, captions_each=2)
+    run = Run.of(recipe="eccv", corpus=corpus, by=corpus.owner, machines=["clip-tiny@2021"])
+    with ThreadPoolExecutor(1) as elsewhere:
+        done_there = elsewhere.submit(work_on_the_queue, "gpu")
+        waiting = go_on(run)
+    assert done_there.result().kind == "propose"
+    assert waiting is not None
+    assert waiting.study is not None
+    assert waiting.study.proposals.count() == 1
+
+
+def work_on_the_queue(name: str, seconds: float = 20) -> Job:
+    """As a worker does that listens there alone."""
+    try:
+        deadline = time.monotonic() + seconds
+        while not (waiting := Job.objects.filter(queue=name, state="queued").first()):
+            assert time.monotonic() < deadline, f"Nothing came to the queue {name}."
+            time.sleep(0.05)
+        jobs.run(waiting.pk, WORK)
+        return waiting
+    finally:
+        connection.close()
