@@ -28,7 +28,7 @@ from hits.api.corpora_serializers import (
 )
 from hits.api.jobs import JobSerializer
 from hits.api.lists import Listing
-from hits.api.parsing import ShallowJSONParser
+from hits.api.parsing import SoundJSONParser
 from hits.models import Caption, Corpus, Image, Machine, Proposal
 from hits.pipeline import arrange, jobs, propose, renovate, visible
 
@@ -170,7 +170,7 @@ class OfferedMachineList(APIView):
 
 class CorpusImport(generics.GenericAPIView[Corpus]):
     serializer_class = ImportSerializer
-    parser_classes = [MultiPartParser, ShallowJSONParser]
+    parser_classes = [MultiPartParser, SoundJSONParser]
     throttle_classes = [throttles.AskForWork]
 
     @extend_schema(operation_id="corpora_import", responses={202: JobSerializer})

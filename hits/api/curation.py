@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from hits.api.access import study_of, user_of
 from hits.api.lists import Listing
-from hits.api.parsing import ShallowJSONParser
+from hits.api.parsing import SoundJSONParser
 from hits.models import Curation, Role
 from hits.pipeline import golds, rejudge, remove
 from hits.pipeline.doubtful import Doubtful, denied, rated_low
@@ -163,7 +163,7 @@ class Restore(Remove):
 
 
 class DoubtfulPairs(_Curating):
-    parser_classes = [MultiPartParser, ShallowJSONParser]
+    parser_classes = [MultiPartParser, SoundJSONParser]
 
     @extend_schema(operation_id="studies_doubtful", responses=DoubtfulSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:

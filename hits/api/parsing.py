@@ -6,11 +6,13 @@ from typing import IO, Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
+from hits.importers.records import is_unicode
+
 DEEPEST = 100
 
 
-class ShallowJSONParser(JSONParser):
-    """JSON that is nested without end is the sender's fault, wherever it would break."""
+class SoundJSONParser(JSONParser):
+    """What is nested without end or no text is the sender's fault, wherever it would break."""
 
     def parse(
         self,
@@ -22,13 +24,15 @@ class ShallowJSONParser(JSONParser):
             found = super().parse(stream, media_type, parser_context)
         except RecursionError:
             raise _too_deep() from None
-        _refuse_too_deep(found)
+        _refuse_unsound(found)
         return found
 
 
-def _refuse_too_deep(found: Any) -> None:
+def _refuse_unsound(found: Any) -> None:
     level = [found]
     for _ in range(DEEPEST):
+        if not all(is_unicode(each) for each in level if isinstance(each, str)):
+            raise ParseError("The JSON holds a lone surrogate, which is no text.")
         level = [inner for each in level for inner in _inside(each)]
         if not level:
             return
@@ -37,7 +41,7 @@ def _refuse_too_deep(found: Any) -> None:
 
 def _inside(value: Any) -> Any:
     if isinstance(value, dict):
-        return value.values()
+        return (*value.keys(), *value.values())
     return value if isinstance(value, list) else ()
 
 

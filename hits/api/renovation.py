@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from hits.api import throttles
 from hits.api.access import study_of, user_of
 from hits.api.jobs import JobSerializer
-from hits.api.parsing import ShallowJSONParser
+from hits.api.parsing import SoundJSONParser
 from hits.models import Role, Study
 from hits.pipeline.renovate import ask_with_upload
 
@@ -47,7 +47,7 @@ class RenovateSerializer(serializers.Serializer[Any]):
 
 class StudyRenovate(generics.GenericAPIView[Study]):
     serializer_class = RenovateSerializer
-    parser_classes = [MultiPartParser, ShallowJSONParser]
+    parser_classes = [MultiPartParser, SoundJSONParser]
     throttle_classes = [throttles.AskForWork]
 
     @extend_schema(operation_id="studies_renovate", responses={202: JobSerializer})

@@ -15,7 +15,7 @@ from hits.api.corpora import source_of
 from hits.api.corpora_serializers import SourceSerializer
 from hits.api.jobs import JobSerializer
 from hits.api.lists import Listing
-from hits.api.parsing import ShallowJSONParser
+from hits.api.parsing import SoundJSONParser
 from hits.importers.lines import KINDS
 from hits.models import JudgmentImport, Role, Study
 from hits.pipeline import jobs
@@ -41,7 +41,7 @@ class JudgmentImportSerializer(serializers.ModelSerializer[JudgmentImport]):
 
 class StudyRows(generics.GenericAPIView[Study]):
     serializer_class = SourceSerializer
-    parser_classes = [MultiPartParser, ShallowJSONParser]
+    parser_classes = [MultiPartParser, SoundJSONParser]
     throttle_classes = [throttles.AskForWork]
 
     @extend_schema(operation_id="studies_rows_import", responses={202: JobSerializer})
@@ -63,7 +63,7 @@ class StudyRows(generics.GenericAPIView[Study]):
 class ImportList(mixins.ListModelMixin, Listing):
     queryset = JudgmentImport.objects.none()
     serializer_class = JudgmentImportSerializer
-    parser_classes = [MultiPartParser, ShallowJSONParser]
+    parser_classes = [MultiPartParser, SoundJSONParser]
     throttle_classes = [throttles.AskForWork]
     order = ("-pk",)
 

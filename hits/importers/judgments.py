@@ -145,7 +145,10 @@ def _values(value: Any) -> list[str]:
 
 
 def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    try:
+        return value if isinstance(value, str) else orjson.dumps(value).decode()
+    except TypeError:
+        raise Bad("too-deep", "The line holds lists in lists without end.") from None
 
 
 def _as_json(text: Any) -> Any:

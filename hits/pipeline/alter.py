@@ -87,6 +87,8 @@ def _read(data: bytes) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
             isinstance(row["caption"], str) and isinstance(row["bison_id"], int | str)
             for row in rows
         )
+        # Refuses what is nested too deep to be written again.
+        orjson.dumps(given)
     except orjson.JSONDecodeError as wrong:
         raise Refused(f"This is not readable as JSON: {shown(str(wrong))}") from None
     except (KeyError, TypeError):

@@ -110,6 +110,12 @@ def named(study: Study, *, image: str = "", caption: str = "") -> Thing:
     return found
 
 
+def originals(study: Study, captions: Iterable[int]) -> list[Thing]:
+    """Those of the captions that the study's corpus has, each with the image it came with."""
+    found = Caption.objects.filter(corpus=study.corpus_id, pk__in=captions).order_by("pk")
+    return [Thing(image, caption) for image, caption in found.values_list("image_id", "pk")]
+
+
 def with_reason(reason: str) -> str:
     reason = reason.strip()
     if not reason:

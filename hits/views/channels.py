@@ -26,6 +26,7 @@ from hits.views.channel_forms import MOST_PAGES, CloseForm, PublishForm, TopUpFo
 from hits.views.claim_acts import Confirmation
 from hits.views.promises import promised
 from hits.views.research import recent_jobs, study_context
+from hits.views.typed import number_in
 
 PUBLICATIONS_SHOWN = 20
 STRANDED_SHOWN = 10
@@ -132,17 +133,13 @@ def _launch(request: HttpRequest, study: Study, context: dict[str, Any]) -> Http
             pages=values["pages"],
             least_wage=values["least_wage"],
             by=user_of(request),
-            seen=_number(request.POST.get("seen", "")),
+            seen=number_in(request.POST.get("seen", "")),
         )
     except PipelineError as refusal:
         is_silent = isinstance(refusal, publishing.Silent)
         return _review(request, study, context, refusal.message, is_silent)
     messages.success(request, f"{_being_made(values['pages'])} at {made.channel}.")
     return redirect("publication", slug=study.slug, pk=made.pk)
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 19 else -1
 
 
 def _being_made(number: int, what: str = "") -> str:
@@ -283,7 +280,7 @@ def top_up(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if not is_sure:
         return _ask_whether_to_top_up(request, found, form, pages)
     try:
-        seen = _number(request.POST["sure"])
+        seen = number_in(request.POST["sure"])
         more = publishing.top_up(publication=found, pages=pages, by=user_of(request), seen=seen)
     except PipelineError as refusal:
         messages.error(request, refusal.message)

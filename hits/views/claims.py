@@ -22,6 +22,7 @@ from hits.views.channel_forms import MessageToManyForm
 from hits.views.channels import publication_of
 from hits.views.claim_acts import ACTS, Confirmation, Values, acts_on
 from hits.views.research import study_context
+from hits.views.typed import number_in
 
 ROWS_A_PAGE = 50
 UNDELIVERED = "undelivered"
@@ -100,8 +101,8 @@ def dismiss_call(request: HttpRequest, slug: str, pk: int, call: int) -> HttpRes
 def _page(request: HttpRequest, rows: QuerySet[Row]) -> tuple[list[Row], int | None]:
     """The newest rows, or those before a certain one, and where the next page begins."""
     before = request.GET.get("before", "")
-    if before.isdecimal() and len(before) < 19:
-        rows = rows.filter(pk__lt=int(before))
+    if number_in(before) > 0:
+        rows = rows.filter(pk__lt=number_in(before))
     found = list(rows.order_by("-pk")[: ROWS_A_PAGE + 1])
     more = len(found) > ROWS_A_PAGE
     return found[:ROWS_A_PAGE], found[ROWS_A_PAGE - 1].pk if more else None

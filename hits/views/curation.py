@@ -29,6 +29,7 @@ from hits.views.curation_forms import (
     RemoveForm,
 )
 from hits.views.research import study_context
+from hits.views.typed import number_in, typed
 
 EVENTS_SHOWN = 100
 DOUBTFUL_SHOWN = 200
@@ -99,8 +100,7 @@ def _remove(request: HttpRequest, study: Study, values: Values, by: User) -> str
 
 
 def _remove_chosen(request: HttpRequest, study: Study, values: Values, by: User) -> str:
-    written = [each.partition(" ") for each in request.POST.getlist("pair")]
-    things = [remove.named(study, image=image, caption=caption) for image, _, caption in written]
+    things = remove.originals(study, [number_in(each) for each in request.POST.getlist("pair")])
     if not things:
         raise Refused("Choose some pairs.")
     return _removed(study, things, values["reason"], by)
@@ -114,7 +114,7 @@ def _removed(study: Study, things: list[Thing], reason: str, by: User) -> str:
 
 def _restore(request: HttpRequest, study: Study, values: Values, by: User) -> str:
     ids = (request.POST.get(name, "") for name in ("image", "caption"))
-    image, caption = (int(each) if each.isdecimal() else None for each in ids)
+    image, caption = (number_in(each) if each else None for each in ids)
     made = remove.restore(
         study=study, things=[Thing(image, caption)], reason=values["reason"], by=by
     )
@@ -134,7 +134,8 @@ def _overlap(request: HttpRequest, study: Study, values: Values, by: User) -> st
 
 
 def _golds(request: HttpRequest, study: Study, values: Values, by: User) -> str:
-    made = golds.promote(study=study, keys=request.POST.getlist("unit"), by=by, **values)
+    keys = list(map(typed, request.POST.getlist("unit")))
+    made = golds.promote(study=study, keys=keys, by=by, **values)
     return f"{len(made)} gold{'' if len(made) == 1 else 's'} more."
 
 

@@ -36,6 +36,7 @@ from hits.views.access import (
     user_of,
 )
 from hits.views.research_forms import NewStudyForm, WageForm
+from hits.views.typed import number_in
 from hits.views.version_form import as_in_paper
 
 JOBS_SHOWN = 5
@@ -262,7 +263,7 @@ def _ask_for_one(request: HttpRequest, found: Study, kind: str) -> None:
 @require_POST
 def proposals(request: HttpRequest, slug: str) -> HttpResponse:
     found = study_of_researcher(request, slug)
-    wanted = [int(value) for value in request.POST.getlist("proposal") if value.isdecimal()]
+    wanted = [number_in(value) for value in request.POST.getlist("proposal")]
     named = [name.replace("\0", "") for name in request.POST.getlist("continues")]
     continued = list(opened_beside(request, found).filter(slug__in=named))
     try:

@@ -36,6 +36,7 @@ from hits.views.deciding import (
     what_happened,
 )
 from hits.views.queueing import Filter, around, following, signals_in
+from hits.views.typed import number_in, typed
 
 UNDO_STEPS = 50
 EVENTS_A_PAGE = 50
@@ -244,11 +245,6 @@ def _why_not(choice: Choice | None, reason: str) -> str:
     return ""
 
 
-def typed(text: str) -> str:
-    """As it was counted while it was typed; PostgreSQL takes no NUL."""
-    return text.replace("\0", "").replace("\r\n", "\n").strip()
-
-
 def _show(
     request: HttpRequest, study: Study, assignment: Assignment, *, error: str = "", reason: str = ""
 ) -> HttpResponse:
@@ -320,10 +316,6 @@ def _soon(user: User, study: Study, shown: Assignment) -> dict[str, Any]:
 
 def _address(assignment: Assignment) -> str:
     return reverse("review_page", args=[assignment.study.slug, assignment.key])
-
-
-def number_in(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 19 else -1
 
 
 def _undo_key(study: Study) -> str:

@@ -17,7 +17,8 @@ from hits.pipeline.errors import PipelineError
 from hits.views.access import desks, login_required, study_to_review, user_of
 from hits.views.deciding import choices_on, claim_of, settled_at, what_happened
 from hits.views.queueing import Filter, signals_in, with_signals
-from hits.views.review import go_on, number_in, page_to_review, positions_in, remember, typed
+from hits.views.review import go_on, page_to_review, positions_in, remember
+from hits.views.typed import number_in, typed
 
 AT_ONCE = 4
 LISTED = 200

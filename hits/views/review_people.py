@@ -12,7 +12,7 @@ from hits.pipeline import gold_doubt, letters, standing
 from hits.pipeline.errors import PipelineError
 from hits.pipeline.gold_failures import gold_failures
 from hits.views.access import desks, login_required, study_to_review, user_of
-from hits.views.review import number_in, typed
+from hits.views.typed import number_in, typed
 
 SHOWN = 2_000
 PAGES_SHOWN = 100

@@ -378,6 +378,8 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("not-text", GOOD | {"worker": ["a"]}),
     ("not-text", GOOD | {"worker": "a\0"}),
     ("not-text", GOOD | {"choice": "\ud800"}),
+    ("too-deep", GOOD | {"choice": json.loads("[" * 300 + "]" * 300)}),
+    ("too-deep", GOOD | {"choice": "[" * 300 + "]" * 300}),
 ]
 
 

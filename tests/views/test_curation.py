@@ -73,13 +73,37 @@ def test_a_file_of_ratings_is_looked_through_and_pairs_of_it_are_chosen(
     assert "Rated 0.5 of 5." in shown.text
     picture = shown.text.partition('thumb"><img src="')[2].partition('"')[0]
     assert researcher.get(picture).status_code == 200
-    pair = f"{caption.image.external_id} {caption.external_id}"
-    sent = {"pair": [pair], "remove-chosen-reason": "Rated low elsewhere."}
+    box = shown.text.partition('name="pair" value="')[2].partition('"')[0]
+    sent = {"pair": [box], "remove-chosen-reason": "Rated low elsewhere."}
     assert researcher.post(address(study, "remove-chosen"), sent).status_code == 302
     event = study.curations.get()
     assert (event.image_id, event.caption_id) == (caption.image_id, caption.pk)
     nothing = researcher.post(address(study, "remove-chosen"), {"remove-chosen-reason": "So."})
     assert (nothing.status_code, "Choose some pairs." in nothing.text) == (422, True)
+
+
+def test_a_pair_is_chosen_whatever_its_ids_look_like(study: Study, researcher: Client) -> None:
+    caption = caption_of(study)
+    study.corpus.images.filter(pk=caption.image_id).update(external_id="IMG 1")
+    line = f"{caption.external_id},{caption.image.file_name},1"
+    file = SimpleUploadedFile("s.csv", f"caption,image,agg_score\n{line}\n".encode())
+    shown = researcher.post(address(study, "rated-low"), {"low-file": file, "low-below": "2.5"})
+    box = shown.text.partition('name="pair" value="')[2].partition('"')[0]
+    sent = {"pair": [box], "remove-chosen-reason": "Rated low elsewhere."}
+    assert researcher.post(address(study, "remove-chosen"), sent).status_code == 302
+    assert study.curations.get().image_id == caption.image_id
+
+
+@pytest.mark.parametrize("sent", ["9" * 5000, "9" * 30, "1\0", "IMG 1", "-1"])
+def test_ids_that_no_page_sends_change_nothing(study: Study, researcher: Client, sent: str) -> None:
+    chosen = {"pair": [sent], "remove-chosen-reason": "So."}
+    refused = researcher.post(address(study, "remove-chosen"), chosen)
+    assert (refused.status_code, "Choose some pairs." in refused.text) == (422, True)
+    back = {"image": sent, "restore-reason": "So."}
+    assert researcher.post(address(study, "restore"), back).status_code == 302
+    golds = {"unit": [sent], "golds-agreement": "1", "golds-reason": "So."}
+    assert researcher.post(address(study, "golds"), golds).status_code == 422
+    assert not study.curations.exists()
 
 
 def test_units_are_asked_again_by_what_they_show(study: Study, researcher: Client) -> None:

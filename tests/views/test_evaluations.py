@@ -269,6 +269,7 @@ def test_queries_are_altered_alike_by_page_and_api_and_from_a_release(
     for wrong, why in (
         (b"[]", "not a file of BISON"),
         (b'{"info": {}, "data": [{"bison_id": 1}]}', "not a file of BISON"),
+        (b'{"data": [], "info": {"x": ' + b"[" * 1000 + b"]" * 1000 + b"}}", "not a file of BISON"),
         (b"{", "not readable as JSON"),
     ):
         refused = desk.post(page, {**asked, "annotations": sent("b.json", wrong)})

@@ -262,7 +262,9 @@ def test_a_draft_is_opened_by_a_job_once_proposals_are_chosen(study: Study, desk
 def test_proposals_of_another_corpus_cannot_be_chosen(study: Study, desk: Client) -> None:
     made = draft(study)
     foreign = making.proposals(making.corpus(images=8), machines=1, name="foreign")
-    desk.post(address(made, "proposals/"), {"proposal": foreign})
+    for named in (foreign, ["9" * 5000], ["9" * 30], ["one"]):
+        sent = desk.post(address(made, "proposals/"), {"proposal": named}, follow=True)
+        assert "Choose among the finished proposals" in sent.text
     assert not made.proposals.exists()
 
 
