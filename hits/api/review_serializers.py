@@ -171,12 +171,20 @@ class ManySerializer(serializers.Serializer[Any]):
     use = serializers.ChoiceField(
         Assignment.Use.choices, help_text="Used or not used; all of them are paid."
     )
+    payment = serializers.CharField(
+        default=Assignment.Payment.APPROVED.value, help_text="Only “approved”."
+    )
     reason = serializers.CharField(max_length=LONGEST_REASON)
     pages = serializers.ListField(
         child=serializers.UUIDField(), required=False, help_text="Left out: all that match."
     )
     signal = serializers.CharField(max_length=20, required=False, default="")
     person = serializers.IntegerField(required=False, allow_null=True, default=None)
+
+    def validate_payment(self, value: str) -> str:
+        if value != Assignment.Payment.APPROVED:
+            raise serializers.ValidationError("Many at once are paid; refuse page by page.")
+        return value
 
 
 class PersonRecordSerializer(serializers.Serializer[Any]):

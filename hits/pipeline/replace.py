@@ -6,7 +6,7 @@ from datetime import timedelta
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 from django.utils import timezone
 
 from hits.channels.contract import Terms
@@ -51,7 +51,7 @@ def _on_sale() -> QuerySet[Publication]:
 
 def replace_not_used(publication: Publication) -> int:
     """Tickets in place of pages that are paid and not used; somebody agreed to so many of them in
-    the study's rules. The publication comes with its study and version."""
+    the study's rules, wherever it is on sale. The publication comes with its study and version."""
     wanted = _wanted(publication)
     if wanted < 1:
         return 0
@@ -79,9 +79,14 @@ def _wanted(publication: Publication) -> int:
     is_open = publication.state == Publication.State.OPEN and study.state == Study.State.OPEN
     if not is_open or publication.compensates_id is not None:
         return 0
-    allowed = quality_of(study).replacement_pages - publication.replaced
+    allowed = quality_of(study).replacement_pages - _replaced_in(study)
     lost = _in_vain().filter(claim__hit__publication=publication).count() - publication.replaced
     return min(allowed, lost, pages_short(study)) if min(allowed, lost) > 0 else 0
+
+
+def _replaced_in(study: Study) -> int:
+    bought: int = study.publications.aggregate(sum=Sum("replaced", default=0))["sum"]
+    return bought
 
 
 def _in_vain() -> QuerySet[Assignment]:

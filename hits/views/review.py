@@ -15,7 +15,7 @@ from hits.models import Assignment, Flag, Role, Study, User
 from hits.pipeline import doubt, evidence, review
 from hits.pipeline.errors import PipelineError, Stale
 from hits.pipeline.follow import deadlines
-from hits.pipeline.gold_failures import found_by_study, found_in_doubt, in_doubt
+from hits.pipeline.gold_failures import found_by_study, found_in_doubt
 from hits.pipeline.overview import waiting_by_study
 from hits.pipeline.show import page_of
 from hits.views.access import (
@@ -68,7 +68,7 @@ def desk(request: HttpRequest, slug: str) -> HttpResponse:
         "study": study,
         "undoable": _undoable(request, study),
         "chosen": chosen,
-        "golds_in_doubt": len(in_doubt(study)),
+        "golds_in_doubt": len(found_in_doubt(study)),
     }
     return render(request, "review/nothing_waits.html", context)
 

@@ -52,6 +52,8 @@ def test_many_pages_are_decided_on_and_payment_is_not_refused_so(
     path = f"/api/studies/{world.study.slug}/decide/"
     wrong = {"use": "pending", "reason": "Later."}
     assert post(reviewer, path, wrong).status_code == 400
+    refusing = {"use": "not_used", "payment": "refused", "reason": "Golds."}
+    assert "payment" in post(reviewer, path, refusing).json()["errors"]
     answer = post(reviewer, path, {"use": "not_used", "reason": "Golds."})
     assert answer.status_code == 202
     jobs.run(answer.json()["id"], WORK)

@@ -3,7 +3,7 @@
 import pytest
 from django.conf import LazySettings
 
-from hits.models import Claim, Job, Publication, Study
+from hits.models import Assignment, Claim, Job, Publication, Study, User
 from hits.pipeline import replace
 from hits.pipeline.reconcile import reconcile
 from hits.pipeline.review import decide, take_back
@@ -23,15 +23,13 @@ def publication() -> Publication:
     reconcile(sold)
     for claim in Claim.objects.select_related("assignment"):
         assert claim.assignment is not None
-        decide(
-            assignment=claim.assignment,
-            by=sold.created_by,
-            use="not_used",
-            payment="approved",
-            reason="Not read.",
-        )
+        set_aside(claim.assignment, sold.created_by)
     sold.refresh_from_db()
     return sold
+
+
+def set_aside(page: Assignment, by: User) -> None:
+    decide(assignment=page, by=by, use="not_used", payment="approved", reason="Not read.")
 
 
 def allow(publication: Publication, pages: int) -> Publication:
@@ -60,6 +58,19 @@ def test_what_is_not_used_is_bought_again_up_to_the_limit_and_once(
     assert [replace.replace_all() for _ in range(2)] == [1, 0]
     assert publication.hits.count() == 4
     assert_places_reconcile()
+
+
+def test_two_publications_of_a_study_share_what_it_allows(publication: Publication) -> None:
+    allow(publication, 1)
+    other = selling.sell(publication.study, pages=1)
+    selling.do_page(selling.live_hit(other))
+    reconcile(other)
+    page = Claim.objects.get(hit__publication=other).assignment
+    assert page is not None
+    set_aside(page, publication.created_by)
+    assert replace.replace_all() == 1
+    allow(publication, 2)
+    assert [replace.replace_all() for _ in range(2)] == [1, 0]
 
 
 def test_a_decision_that_may_still_be_taken_back_buys_nothing(
