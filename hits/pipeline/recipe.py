@@ -1,7 +1,7 @@
 """Recipe: a paper's whole procedure on a corpus, step by step. What each step left in the database
 says where it stands, so that going on does only what is missing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -130,14 +130,22 @@ def _counted(rows: Any) -> dict[int, int]:
 
 
 def _of_propose(run: Run, step: Propose, found: _Found) -> Standing:
-    machines = run.machines_of(step)
-    opened = [each.key for each in run.recipe.studies if each.proposed_by == step.key]
-    if opened and all(key in found.studies for key in opened):
-        return Standing(step, State.DONE, ", ".join(machines))
-    missing = [each for each in machines if not proposed(run, each, step.directions)]
-    if missing:
+    if missing := _to_ask(run, step, found.studies):
         return Standing(step, State.NOW, f"To propose: {', '.join(missing)}")
-    return Standing(step, State.DONE, ", ".join(machines))
+    return Standing(step, State.DONE, ", ".join(run.machines_of(step)))
+
+
+def _to_ask(run: Run, step: Propose, studies: Mapping[str, Study]) -> list[str]:
+    """Machines that have not said what they propose. Once a study was made of it, that counts to
+    the end of the run; before, they say it again whenever the run is gone on with."""
+    made = [each.key in studies for each in run.recipe.studies if each.proposed_by == step.key]
+    if made and all(made):
+        return []
+    return [
+        machine
+        for machine in run.machines_of(step)
+        if not proposed(run, machine, step.directions, lately=not any(made))
+    ]
 
 
 def _of_open(run: Run, step: Open, found: _Found) -> Standing:
@@ -190,21 +198,20 @@ def _of_release(run: Run, step: ToRelease, found: _Found) -> Standing:
 def _propose(run: Run, now: Standing) -> None:
     step = now.step
     assert isinstance(step, Propose)
-    for machine in run.machines_of(step):
-        if not proposed(run, machine, step.directions):
-            job = propose.ask(
-                corpus=run.corpus,
-                machine=machine,
-                directions=list(step.directions),
-                by=run.by,
-                split=run.split,
-                train_split=run.train_split,
-                depth=DEPTH,
-                query_sample=run.queries,
-                seed=run.seed,
-                run=run.mark,
-            )
-            _do(job)
+    for machine in _to_ask(run, step, _found(run).studies):
+        job = propose.ask(
+            corpus=run.corpus,
+            machine=machine,
+            directions=list(step.directions),
+            by=run.by,
+            split=run.split,
+            train_split=run.train_split,
+            depth=DEPTH,
+            query_sample=run.queries,
+            seed=run.seed,
+            run=run.mark,
+        )
+        _do(job)
 
 
 def _open(run: Run, now: Standing) -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from django.db import transaction
-from django.db.models import Count, Min
+from django.db.models import Count, Max, Min
 from django.utils.text import slugify
 
 from hits.models import Corpus, Job, Proposal, Study, User
@@ -189,10 +189,13 @@ def run_with(study: Study) -> Job | None:
     return None
 
 
-def proposed(run: Run, machine: str, directions: Sequence[str]) -> list[Proposal]:
+def proposed(
+    run: Run, machine: str, directions: Sequence[str], *, lately: bool = False
+) -> list[Proposal]:
     """What the machine has proposed in all these directions, or nothing. One that ran elsewhere
-    may have ranked as many queries as it liked; one that is here was asked by the run itself, and
-    so has said whether what it ranked before is still what there is."""
+    may have ranked as many queries as it liked; one that is here was asked by the run itself, or
+    `lately` since the run was last gone on with, and has said so whether what it ranked before is
+    still what there is."""
     found = Proposal.objects.filter(
         corpus=run.corpus,
         machine__name=propose.recorded_name(machine),
@@ -201,13 +204,13 @@ def proposed(run: Run, machine: str, directions: Sequence[str]) -> list[Proposal
         finished_at__isnull=False,
     )
     if machine in propose.machines():
-        found = found.filter(pk__in=_answers(run, machine))
+        found = found.filter(pk__in=_answers(run, machine, lately=lately))
     newest = {proposal.direction: proposal for proposal in found.order_by("pk")}
     return list(newest.values()) if len(newest) == len(set(directions)) else []
 
 
-def _answers(run: Run, machine: str) -> list[int]:
-    """The proposals that the machine gave this run since it was last gone on with."""
+def _answers(run: Run, machine: str, *, lately: bool) -> list[int]:
+    """The proposals that the machine gave when this run asked it last."""
     asked = Job.objects.filter(
         kind="propose",
         corpus=run.corpus,
@@ -215,7 +218,7 @@ def _answers(run: Run, machine: str) -> list[int]:
         arguments__machine=machine,
         arguments__run=run.mark,
     )
-    last = run.jobs.order_by("-pk").values_list("pk", flat=True).first()
-    if last is not None:
-        asked = asked.filter(pk__gt=last)
-    return [pk for found in asked.values_list("result__proposals", flat=True) for pk in found]
+    if lately:
+        asked = asked.filter(pk__gt=run.jobs.aggregate(last=Max("pk"))["last"] or 0)
+    last = asked.order_by("-pk").values_list("result__proposals", flat=True).first()
+    return last or []

@@ -98,6 +98,20 @@ def test_a_run_asks_machines_again_who_answer_anew_where_the_corpus_has_grown(
 
 
 @doing_jobs
+def test_machines_are_asked_again_until_a_study_was_made_of_their_answers(corpus: Corpus) -> None:
+    run = Run.of(recipe="eccv", corpus=corpus, by=corpus.owner, machines=["palette"])
+    study = study_in(run)
+    ask(run)
+    corpus.captions.create(image=corpus.images.all()[0], external_id="more", text="A bear.")
+    assert (states(run)[0], study_in(run)) == ("d", study)
+    assert Job.objects.filter(kind="propose").count() == 1
+
+    Study.objects.update(slug="of-nobody")
+    assert states(run)[0] == "n"
+    assert study_in(run).proposals.get() != study.proposals.get()
+
+
+@doing_jobs
 def test_closing_a_study_goes_on_with_what_there_is() -> None:
     run = bison(making.corpus(images=12))
     captions = study_in(run)
