@@ -233,7 +233,9 @@ def _prepared(
         say(min(start + BATCH, len(rows)), len(rows), f"Reading vectors of {kind}s")
     if not np.isfinite(lengths).all():
         raise BadFile(f"A vector of {kind}s has numbers that are not finite.")
-    scale = 2.0 ** ceil(log2(lengths.max())) if lengths.max() > 0 else 1.0
+    if not lengths.any():
+        raise BadFile(f"The vectors of {kind}s are all zero.")
+    scale = 2.0 ** ceil(log2(lengths.max()))
     _divide(vectors, lengths if similarity == "cosine" else np.full(len(rows), scale))
     ids = np.fromiter(wanted.values(), np.int64, len(wanted))
     return Encoded(ids, vectors), 1.0 if similarity == "cosine" else scale

@@ -153,11 +153,13 @@ def test_an_item_without_a_vector_is_named(corpus: Corpus, tmp_path: Path) -> No
         kept(corpus, path, "i2t")
 
 
-def test_vectors_with_numbers_that_are_none_are_refused(corpus: Corpus, tmp_path: Path) -> None:
-    path = vectors_file(
-        corpus, tmp_path / "v.npz", image_vectors=np.full((6, 8), np.nan, np.float32)
-    )
-    with pytest.raises(Refused, match="not finite"):
+@pytest.mark.parametrize(("number", "why"), [(np.nan, "not finite"), (0, "images are all zero")])
+def test_vectors_that_would_rank_by_chance_are_refused(
+    corpus: Corpus, tmp_path: Path, number: float, why: str
+) -> None:
+    same = np.full((6, 8), number, np.float32)
+    path = vectors_file(corpus, tmp_path / "v.npz", image_vectors=same)
+    with pytest.raises(Refused, match=why):
         kept(corpus, path, "i2t")
 
 
