@@ -3,12 +3,14 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 DEVELOPMENT_SECRET_KEY = "development-only-not-a-secret"  # noqa: S105
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
+MOST_DIGITS = 18
 # What is known of marketplaces by their names; CHANNEL_<NAME>_… of the environment overrides it.
 MARKETPLACES: Mapping[str, Mapping[str, str]] = {
     "production": {
@@ -52,11 +54,10 @@ class Environment:
         return value in TRUE
 
     def number(self, name: str, default: int) -> int:
-        value = self.values.get(name, str(default))
-        try:
-            return int(value)
-        except ValueError:
-            raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.") from None
+        value = self.values.get(name, str(default)).strip()
+        if not value.isdecimal() or len(value) > MOST_DIGITS:
+            raise ImproperlyConfigured(f"{name} must be a whole number, not {value[:50]!r}.")
+        return int(value)
 
     def names(self, name: str, default: str = "") -> list[str]:
         return [part.strip() for part in self.text(name, default).split(",") if part.strip()]
@@ -93,13 +94,13 @@ class Environment:
         url = self.text("DATABASE_URL")
         if not url.startswith(("postgresql://", "postgres://")):
             raise ImproperlyConfigured("DATABASE_URL must be postgresql://…, no other.")
-        return url
+        return _with_sound_port("DATABASE_URL", url)
 
     def redis_url(self) -> str:
         url = self.text("REDIS_URL")
         if not url.startswith(("redis://", "rediss://")):
             raise ImproperlyConfigured("REDIS_URL must be redis://… or rediss://…, no other.")
-        return url
+        return _with_sound_port("REDIS_URL", url)
 
     def site_url(self) -> str:
         url = self.text("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
@@ -107,7 +108,7 @@ class Environment:
             raise ImproperlyConfigured(
                 f"SITE_URL must be https://host or http://host without a path, not {url!r}."
             )
-        return url
+        return _with_sound_port("SITE_URL", url)
 
     def channels(self) -> dict[str, dict[str, str]]:
         """The marketplaces that CHANNELS names, each with its settings."""
@@ -131,3 +132,14 @@ class Environment:
                     f"Set the environment variable {prefix}{needed.upper()}."
                 )
         return found
+
+
+def _with_sound_port(name: str, url: str) -> str:
+    """The address itself is not told: it may hold a password."""
+    try:
+        _ = urlsplit(url).port
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"{name}: a port must be a number, and signs in a password quoted for URLs."
+        ) from None
+    return url

@@ -51,15 +51,19 @@ def test_no_other_database_than_postgresql_is_taken(url: str) -> None:
     assert production(DATABASE_URL="postgres://host/name").database_url() == "postgres://host/name"
 
 
-@pytest.mark.parametrize("url", ["", "http://host", "valkey.example.org:6379"])
+@pytest.mark.parametrize(
+    "url",
+    ["", "http://host", "valkey.example.org:6379", "redis://host:port/0", "redis://:a/b@host"],
+)
 def test_an_address_that_is_not_of_redis_is_refused(url: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match="REDIS_URL must be redis"):
+    with pytest.raises(ImproperlyConfigured, match="REDIS_URL"):
         production(REDIS_URL=url).redis_url()
     assert production(REDIS_URL="rediss://:x@host/0").redis_url() == "rediss://:x@host/0"
 
 
 @pytest.mark.parametrize(
-    "url", ["", "example.org", "https://", "https://example.org/app", "ftp://x"]
+    "url",
+    ["", "example.org", "https://", "https://example.org/app", "ftp://x", "https://example.org:x"],
 )
 def test_a_site_without_its_whole_address_is_refused(url: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="SITE_URL"):
@@ -67,7 +71,10 @@ def test_a_site_without_its_whole_address_is_refused(url: str) -> None:
     assert production(SITE_URL="https://example.org/").site_url() == "https://example.org"
 
 
-@pytest.mark.parametrize(("name", "value"), [("FLAG", "perhaps"), ("NUMBER", "many")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("FLAG", "perhaps"), ("NUMBER", "many"), ("NUMBER", "-1"), ("NUMBER", "9" * 5000)],
+)
 def test_a_value_that_makes_no_sense_is_named(name: str, value: str) -> None:
     env = production(**{name: value})
     with pytest.raises(ImproperlyConfigured, match=name):

@@ -47,7 +47,7 @@ def page(request: HttpRequest, key: UUID) -> HttpResponse:
         return redirect("page_done", key=key)
     shown = page_of(assignment)
     if not shown.is_open:
-        messages.info(request, "This page was given back. Start another one here.")
+        messages.info(request, "This page was given back.")
         return redirect("home")
     if assignment.state == Assignment.State.EXPIRED and not submit.has_consent(assignment.pk):
         messages.info(request, submit.WITHDREW)
