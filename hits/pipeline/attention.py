@@ -13,6 +13,7 @@ from hits.pipeline import follow
 from hits.pipeline.gold_failures import found_by_study, found_in_doubt
 from hits.pipeline.overview import Attention, Overview, waiting_by_study
 from hits.pipeline.publish import pages_short
+from hits.pipeline.standing import appeals_by_study
 
 STALLED_AFTER = timedelta(minutes=5)
 ENDING_WITHIN = timedelta(hours=24)
@@ -21,11 +22,19 @@ _LEVELS = ("bad", "warn", "good")
 
 def attention_in(study: Study, overview: Overview, *, is_published: bool) -> list[Attention]:
     """Of a study on every channel: its work, its HITs and its jobs."""
-    found = [*overview.attention, *_golds(study)]
+    found = [*overview.attention, *_appeals(study), *_golds(study)]
     if is_published:
         found += [*follow.attention_in(study), *_hits(study)]
     found += _stalled(study)
     return sorted(found, key=lambda each: _LEVELS.index(each.level))
+
+
+def _appeals(study: Study) -> list[Attention]:
+    number = appeals_by_study([study]).get(study.pk, 0)
+    if not number:
+        return []
+    text = f"{number:,} appeal{' waits' if number == 1 else 's wait'} for an answer."
+    return [Attention(text, "warn", "appeals", "Answer")]
 
 
 def _golds(study: Study) -> list[Attention]:
@@ -91,6 +100,7 @@ def needs_by_study(studies: Sequence[Study]) -> dict[int, list[tuple[str, str]]]
         ("bad", "call refused", _by("publication__study", calls)),
         ("warn", "due soon", _by("hit__publication__study", near)),
         ("warn", "to review", waiting_by_study(studies)),
+        ("warn", "to answer", appeals_by_study(studies)),
         ("warn", "gold in doubt", found_by_study(studies)),
     ]:
         for study, number in counted.items():

@@ -8,7 +8,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
 from hits.models import (
     Account,
@@ -188,9 +188,19 @@ def _about(person: int) -> Q:
 
 
 def open_appeals(study: Study) -> QuerySet[PersonEvent]:
-    answered = PersonEvent.objects.filter(answers=OuterRef("pk"))
-    appeals = PersonEvent.objects.filter(~Exists(answered), study=study, kind=Kind.APPEAL)
+    appeals = _unanswered().filter(study=study)
     return appeals.select_related("assignment", "person").order_by("pk")
+
+
+def appeals_by_study(studies: Sequence[Study]) -> dict[int, int]:
+    """How many appeals wait in each of these studies, in one statement."""
+    waiting = _unanswered().filter(study__in=studies).order_by()
+    return dict(waiting.values_list("study").annotate(Count("pk")))
+
+
+def _unanswered() -> QuerySet[PersonEvent]:
+    answered = PersonEvent.objects.filter(answers=OuterRef("pk"))
+    return PersonEvent.objects.filter(~Exists(answered), kind=Kind.APPEAL)
 
 
 def account_in(study: Study, person: int) -> Account:

@@ -383,6 +383,8 @@ def recent_jobs(found: QuerySet[Job]) -> QuerySet[Job]:
 def _link(found: Study, name: str) -> str:
     if name == "review":
         return reverse("review_desk", args=[found.slug])
+    if name == "appeals":
+        return reverse("review_people", args=[found.slug])
     if name == "golds":
         return reverse("review_golds", args=[found.slug])
     if name == "jobs":

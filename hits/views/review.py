@@ -18,6 +18,7 @@ from hits.pipeline.follow import deadlines
 from hits.pipeline.gold_failures import found_by_study, found_in_doubt
 from hits.pipeline.overview import waiting_by_study
 from hits.pipeline.show import page_of
+from hits.pipeline.standing import appeals_by_study
 from hits.views.access import (
     REVIEWING,
     desks,
@@ -49,9 +50,12 @@ def studies(request: HttpRequest) -> HttpResponse:
     theirs = Study.objects.of(user_of(request), *REVIEWING).exclude(state=Study.State.DRAFT)
     found = list(theirs.select_related("corpus"))
     waiting = waiting_by_study(found)
-    golds = found_by_study(found)
-    rows = [(study, waiting.get(study.pk, 0), golds.get(study.pk, 0)) for study in found]
-    rows.sort(key=lambda row: (-row[1], -row[2]))
+    golds, appeals = found_by_study(found), appeals_by_study(found)
+    rows = [
+        (study, waiting.get(study.pk, 0), appeals.get(study.pk, 0), golds.get(study.pk, 0))
+        for study in found
+    ]
+    rows.sort(key=lambda row: row[1:], reverse=True)
     return render(request, "review/studies.html", context | {"rows": rows})
 
 
@@ -69,6 +73,7 @@ def desk(request: HttpRequest, slug: str) -> HttpResponse:
         "undoable": _undoable(request, study),
         "chosen": chosen,
         "golds_in_doubt": len(found_in_doubt(study)),
+        "appeals": _appeals(study),
     }
     return render(request, "review/nothing_waits.html", context)
 
@@ -257,19 +262,22 @@ def _show(
     proposal = proposal_for(choices, assignment)
     answers = evidence.answers_of(assignment)
     doubted = found_in_doubt(study)
+    decisions = list(evidence.decisions_on(assignment))
     context: dict[str, Any] = {
         "study": study,
         "assignment": assignment,
         "signals": _once(doubt.flags_on(assignment.pk, study.pk, assignment.person_id)),
         "golds": sorted((a for a in answers if a.is_gold), key=lambda a: not a.is_failed),
         "golds_in_doubt": len(doubted),
+        "appeals": _appeals(study),
         "fails_doubted": evidence.fails_some_of(assignment, doubted),
         "others": [a for a in answers if not a.is_gold],
         "said": evidence.said_by_others(assignment),
         "page_seconds": sum(a.seconds for a in answers if a.seconds is not None) or None,
         "rater": evidence.track_record(assignment),
         "earlier": evidence.earlier_decisions(assignment),
-        "events": evidence.decisions_on(assignment),
+        "events": decisions,
+        "waits_again": decisions[0] if decisions and assignment.use == "pending" else None,
         "opinions": _opinions(assignment),
         "out_again": evidence.units_out_again(assignment) if assignment.use == "not_used" else 0,
         "queue": queue,
@@ -292,6 +300,10 @@ def _show(
         "soon": _soon(user, study, assignment),
     }
     return render(request, "review/page.html", desks(user) | context, status=422 if error else 200)
+
+
+def _appeals(study: Study) -> int:
+    return appeals_by_study([study]).get(study.pk, 0)
 
 
 def _once(flags: Iterable[Flag]) -> list[Flag]:

@@ -156,6 +156,11 @@ def test_retiring_a_gold_clears_the_pages_that_failed_no_other(study: Study, wro
     assert [page.golds_failed for page in waiting] == [0, 0, 0]
     assert [page.use for page in waiting] == ["pending", "used", "used"]
     assert list(queue(study)) == [waiting[0]]
+    desk = Client()
+    desk.force_login(owner)
+    shown = desk.get(f"/review/{study.slug}/{waiting[0].key}/").content.decode()
+    assert gold_doubt.LOOK_AGAIN in shown.partition("<h2")[0]
+    assert "look again</span>" in shown
     assert_places_reconcile()
     assert in_doubt(study) == []
     page = draw(study=study, account=making.rater(study))

@@ -3,9 +3,11 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
+from django.test import Client
 
 from hits.models import Account, Assignment, PersonEvent, Reading, Study, User
 from hits.pipeline import standing
+from hits.pipeline.attention import needs_by_study
 from hits.pipeline.check import check_submitted
 from hits.pipeline.draw import draw
 from hits.pipeline.errors import Closed, NotAllowed, PipelineError, Refused
@@ -112,6 +114,27 @@ def test_what_says_nothing_is_refused(study: Study, rater: Account, kind: str, t
     with pytest.raises(Refused):
         standing.act(study=study, person=rater.person_id, kind=kind, text=text, by=owner)
     assert not PersonEvent.objects.exists()
+
+
+def test_an_appeal_is_told_wherever_somebody_looks_at_the_study(
+    study: Study, rater: Account
+) -> None:
+    appealed = standing.appeal(study=study, account=rater, text="I did look.")
+    assert needs_by_study([study])[study.pk][-1] == ("1 to answer", "warn")
+    owner = study.corpus.owner
+    desk = Client()
+    desk.force_login(owner)
+    overview = desk.get(f"/research/studies/{study.slug}/").content.decode()
+    assert "1 appeal waits for an answer." in overview
+    assert f'href="/review/{study.slug}/people/"' in overview
+    assert "1 appeal</span>" in desk.get("/review/").content.decode()
+    nothing_else = desk.get(f"/review/{study.slug}/").content.decode()
+    assert "1 appeal waits for an answer." in nothing_else
+    page = Assignment.objects.filter(study=study).latest("pk")
+    shown = desk.get(f"/review/{study.slug}/{page.key}/").content.decode()
+    assert "1 appeal</span>" in shown
+    standing.answer(appealed=appealed, text="We looked again.", by=owner)
+    assert "1 appeal" not in desk.get("/review/").content.decode()
 
 
 def test_an_appeal_is_answered_once_and_another_waits_for_that(
