@@ -43,8 +43,9 @@ def do_all(
         Job.objects.filter(part_of=say.job, part__startswith=f"{name} ").delete()
         if len(asked) > done_here:
             say.say(f"{len(asked) - done_here} of {count} parts were done by other workers.")
-    for part in missing:
-        # Outside of a job; or its job was done on a corpus that has changed since.
+    for part in range(count):
+        # Outside of a job; or its job was done on a corpus that has changed since; or another job
+        # that needed the same has finished, and its files are gone.
         if not is_there(part):
             do(part, say)
 

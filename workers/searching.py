@@ -104,7 +104,6 @@ def _planned(queries: Encoded, targets: Encoded, depth: int, *, both: bool) -> S
 
 def _search(search: Search, say: Say, label: str) -> None:
     assert search.folder is not None
-    search.folder.mkdir(parents=True, exist_ok=True)
     parts.do_all(
         say,
         work="search",
@@ -146,6 +145,7 @@ def _shard(search: Search, first: int, last: int) -> tuple[ranking.Keys, ranking
 
 
 def _kept(path: Path, keys: ranking.Keys) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     with vectors.written_whole(path) as file:
         np.save(file, keys, allow_pickle=False)
 

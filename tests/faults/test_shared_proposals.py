@@ -1,5 +1,6 @@
 """A proposal in parts: killed in the middle, shared by two workers, always the same bytes."""
 
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -180,4 +181,24 @@ def test_parts_that_other_settings_left_are_not_taken_for_those_of_these(
 
     assert state_of(job) == "done"
     assert files.items() <= bytes_of(data("vectors", corpus)).items()
+    assert found(job) == rows
+
+
+def test_shards_that_another_job_cleared_away_are_searched_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Asked twice at a time, the one who is done first takes the files of both with it."""
+    corpus, _, rows = undisturbed()
+    job, run = asked(corpus), jobs.run
+
+    def and_clear_away(job_id: int, work: dict[str, jobs.Work]) -> None:
+        run(job_id, work)
+        for folder in data("searches", corpus).glob("*"):
+            shutil.rmtree(folder)
+
+    monkeypatch.setattr(settings, "PART_ITEMS", int(PART))
+    monkeypatch.setattr("workers.parts.jobs.run", and_clear_away)
+    run(job.pk, WORK)
+
+    assert state_of(job) == "done"
     assert found(job) == rows
