@@ -95,16 +95,17 @@ def needs_by_study(studies: Sequence[Study]) -> dict[int, list[tuple[str, str]]]
     near = follow.deadlines_in(studies)
     found: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for level, words, counted in [
-        ("bad", "job failed", _by("study", failed)),
-        ("bad", "job stalled", _by("study", jobs.filter(_is_stalled()))),
-        ("bad", "call refused", _by("publication__study", calls)),
+        ("bad", "job{s} failed", _by("study", failed)),
+        ("bad", "job{s} stalled", _by("study", jobs.filter(_is_stalled()))),
+        ("bad", "call{s} refused", _by("publication__study", calls)),
         ("warn", "due soon", _by("hit__publication__study", near)),
         ("warn", "to review", waiting_by_study(studies)),
         ("warn", "to answer", appeals_by_study(studies)),
-        ("warn", "gold in doubt", found_by_study(studies)),
+        ("warn", "gold{s} in doubt", found_by_study(studies)),
     ]:
         for study, number in counted.items():
-            found[study].append((f"{number:,} {words}", level))
+            said = words.format(s="" if number == 1 else "s")
+            found[study].append((f"{number:,} {said}", level))
     return found
 
 
