@@ -195,3 +195,16 @@ def test_a_report_of_many_judgments_stays_until_another_is_computed(
     page = desk.get(address(study)).text
     assert "8 judgments of 8 units" in page
     assert "No disk." not in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_that_failed_can_be_asked_for_again_though_nothing_is_new(
+    study: Study, desk: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hits.pipeline.report.MOST_AT_ONCE", 3)
+    answered(study)
+    compute_report(study)
+    Job.objects.create(kind="report", study=study, state="failed", message="No disk.")
+    page = desk.get(address(study)).text
+    assert "It could not be computed: No disk." in page
+    assert "Compute it anew" in page
